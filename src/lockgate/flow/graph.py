@@ -1,0 +1,164 @@
+"""The graph of a workflow as data: what a definition document holds, decoded, and the one rule of routing.
+
+A document has no code in it; it is stored with the run, and everything that asks "what comes next" asks here:
+the law's route checks, the runner, the consequences on a decision's card.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from lockgate.flow.choices import Choice, Default
+from lockgate.model.errors import DefinitionError, RouteError
+from lockgate.model.statuses import NodeKind, Outcome, Recovery
+
+SCHEMA = "lockgate.definition.v1"
+_REMEMBERED = 256
+
+
+class EffectSpec(Struct, frozen=True, forbid_unknown_fields=True):
+    """The declared side effect of an action or shell node."""
+
+    type: str
+    recovery: Recovery
+
+
+class NodeSpec(Struct, frozen=True, forbid_unknown_fields=True):
+    """One node as data.
+
+    `timeout_ms` counts working time, null is unlimited; with `timeout_computed` the worker sets it once the
+    attempt runs. `audience` and `default` of a human decision are null where a function computes them.
+    `contract` is the JSON Schema that an output must meet.
+    """
+
+    kind: NodeKind
+    timeout_ms: int | None = None
+    timeout_computed: bool = False
+    effect: EffectSpec | None = None
+    summary: str | None = None
+    audience: str | None = None
+    choices: tuple[Choice, ...] = ()
+    default: Default | None = None
+    contract: dict[str, object] | bool | None = None
+    commanded: bool = False
+
+
+class Switch(Struct, frozen=True, forbid_unknown_fields=True):
+    """Routes by the string form of one scalar: `on` is `$.a.b`, `$output.a.b` or `$result.outcome`."""
+
+    on: str
+    cases: dict[str, str]
+
+
+class Edge(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Leads on from one node: straight to `to`, or by `switch`; exactly one of them is set."""
+
+    source: str = msgspec.field(name="from")
+    to: str | None = None
+    switch: Switch | None = None
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every node that this edge can lead to, each once, in declared order."""
+        if self.switch is None:
+            return (self.to,) if self.to is not None else ()
+        return tuple(dict.fromkeys(self.switch.cases.values()))
+
+
+class Graph(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """A whole definition. Nodes have at most one outgoing edge; a node without one ends the run."""
+
+    schema: str
+    version: int
+    name: str
+    start: str
+    max_steps: int
+    nodes: dict[str, NodeSpec]
+    edges: tuple[Edge, ...]
+
+    def __post_init__(self) -> None:
+        self.__dict__["_outgoing"] = {edge.source: edge for edge in self.edges}
+
+    def node(self, node_id: str) -> NodeSpec:
+        """Raises RouteError for a node that the graph does not have."""
+        try:
+            return self.nodes[node_id]
+        except KeyError:
+            raise RouteError(node_id, "the graph has no such node") from None
+
+    def edge_from(self, node_id: str) -> Edge | None:
+        outgoing: dict[str, Edge] = self.__dict__["_outgoing"]
+        return outgoing.get(node_id)
+
+    def switch_on(self, node_id: str) -> str | None:
+        """The path whose scalar the node's outgoing edge switches on, or None where it leads straight on."""
+        edge = self.edge_from(node_id)
+        return edge.switch.on if edge is not None and edge.switch is not None else None
+
+    def routes(self, node_id: str, outcome: str) -> bool:
+        """Whether an attempt of `node_id` that ended with `outcome` leads on over an edge at all."""
+        edge = self.edge_from(node_id)
+        if edge is None or outcome == Outcome.CANCELLED:
+            return False
+        if outcome == Outcome.OK:
+            return True
+        return edge.switch is not None and edge.switch.on.startswith("$result.")
+
+    def next(self, node_id: str, outcome: str, switch: str | None) -> str | None:
+        """The node after an attempt of `node_id` that ended with `outcome`; None where the run ends there.
+
+        `switch` is the string form of the switch's scalar, None where the edge has no switch or the value
+        is missing. After an outcome other than ok only a `$result.` switch leads on. Raises RouteError when
+        the switch has no case for the value.
+        """
+        self.node(node_id)
+        edge = self.edge_from(node_id)
+        if edge is None or not self.routes(node_id, outcome):
+            return None
+        if edge.switch is None:
+            return edge.to
+        if switch is None:
+            raise RouteError(node_id, f"the switch on {edge.switch.on} found no scalar")
+        target = edge.switch.cases.get(switch)
+        if target is None:
+            known = ", ".join(repr(case) for case in edge.switch.cases)
+            raise RouteError(node_id, f"the switch on {edge.switch.on} has no case for {switch!r}, only {known}")
+        return target
+
+
+_graphs: dict[str, Graph] = {}
+
+
+def remembered(digest: str) -> Graph | None:
+    """The graph of this digest if this process decoded it before; saves reading the document."""
+    return _graphs.get(digest)
+
+
+def decode(digest: str, document: bytes) -> Graph:
+    """Decodes a stored document, once per digest. Raises DefinitionError for bytes that are no document."""
+    known = _graphs.get(digest)
+    if known is not None:
+        return known
+    try:
+        graph = msgspec.json.decode(document, type=Graph)
+    except msgspec.ValidationError as problem:
+        raise DefinitionError(f"the stored definition {digest[:12]} cannot be read: {problem}") from problem
+    if len(_graphs) >= _REMEMBERED:
+        _graphs.pop(next(iter(_graphs)), None)
+    _graphs[digest] = graph
+    return graph
+
+
+def reachable(start: str, edges: Sequence[Edge]) -> frozenset[str]:
+    """Every node that a run starting at `start` may come to."""
+    outgoing: dict[str, list[str]] = {}
+    for edge in edges:
+        outgoing.setdefault(edge.source, []).extend(edge.targets)
+    seen, ahead = {start}, [start]
+    while ahead:
+        for target in outgoing.get(ahead.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                ahead.append(target)
+    return frozenset(seen)
