@@ -1,0 +1,87 @@
+"""The head of a run: its present rows, without any history. The law decides on it and on nothing else."""
+
+from lockgate.flow.graph import Graph
+from lockgate.model.records import (
+    AttemptRow,
+    DecisionRow,
+    EffectAttemptRow,
+    EffectRow,
+    HeadState,
+    IntervalRow,
+    QueueRow,
+    Record,
+    RequestRow,
+    ResolutionRow,
+    RunRow,
+)
+from lockgate.model.statuses import Outcome, RequestStatus, RunStatus
+
+
+class LastStep(Record):
+    """The newest finished attempt: what routing and finishing need of it."""
+
+    node_id: str
+    outcome: Outcome
+    switch_value: str | None
+    output_hash: str | None
+
+
+class RunHead(Record):
+    """`attempt` is the active one; `interval` is its newest; `request`, `decision`, `effect` belong to it
+    (the effect to its node visit, so that a replacing attempt finds it)."""
+
+    run: RunRow
+    queue: QueueRow
+    graph: Graph
+    last: LastStep | None = None
+    attempt: AttemptRow | None = None
+    interval: IntervalRow | None = None
+    request: RequestRow | None = None
+    decision: DecisionRow | None = None
+    effect: EffectRow | None = None
+    effect_attempt: EffectAttemptRow | None = None
+
+    @property
+    def holds_claim(self) -> bool:
+        return self.queue.token_hash is not None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the active attempt waits for an answer that has not come."""
+        return self.request is not None and self.request.status is RequestStatus.PENDING
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether an accepted answer waits to be used; the person is never asked again."""
+        request = self.request
+        return request is not None and request.status is RequestStatus.SETTLED and request.consumed_at is None
+
+    @property
+    def state(self) -> HeadState:
+        return HeadState(
+            revision=self.run.revision,
+            paused=self.run.paused,
+            cancelled=self.run.status is RunStatus.CANCELLED,
+        )
+
+
+class Facts(Record):
+    """Rows that one transition needs besides the head, read by the store in the same transaction.
+
+    For startAttempt: the run's newest ordinal, the node's newest attempt number and its next visit. For
+    publishUpdate: the attempt's newest update number and its current (type, key) pairs. For answers and
+    resolutions: the named rows, which need not belong to the active attempt. For restart: the number of
+    effects that are not settled.
+    """
+
+    last_ordinal: int = 0
+    attempt_number: int = 0
+    next_visit: int = 1
+    update_seq: int = 0
+    update_pairs: int = 0
+    request: RequestRow | None = None
+    decision: DecisionRow | None = None
+    resolution: ResolutionRow | None = None
+    effect: EffectRow | None = None
+    effect_attempt: EffectAttemptRow | None = None
+    unsettled_effects: int = 0
