@@ -13,7 +13,7 @@ from lockgate.flow.choices import Choice, Default
 from lockgate.model.errors import DefinitionError, RouteError
 from lockgate.model.statuses import NodeKind, Outcome, Recovery
 
-SCHEMA = "lockgate.definition.v1"
+VERSION = 1
 _REMEMBERED = 256
 
 
@@ -67,9 +67,8 @@ class Edge(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class Graph(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """A whole definition. Nodes have at most one outgoing edge; a node without one ends the run."""
+    """A whole definition; `version` is the document's form. A node without an outgoing edge ends the run."""
 
-    schema: str
     version: int
     name: str
     start: str
@@ -122,8 +121,8 @@ class Graph(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
             raise RouteError(node_id, f"the switch on {edge.switch.on} found no scalar")
         target = edge.switch.cases.get(switch)
         if target is None:
-            known = ", ".join(repr(case) for case in edge.switch.cases)
-            raise RouteError(node_id, f"the switch on {edge.switch.on} has no case for {switch!r}, only {known}")
+            cases = ", ".join(repr(case) for case in edge.switch.cases)
+            raise RouteError(node_id, f"the switch on {edge.switch.on} has no case for {switch!r}: {cases}")
         return target
 
 

@@ -1,0 +1,96 @@
+"""The Workflow: a checked graph of nodes with their code."""
+
+import sys
+from collections.abc import Iterable, Mapping
+from types import FrameType
+from typing import Any
+
+import msgspec
+
+from lockgate.flow.authoring.checks import check_graph
+from lockgate.flow.authoring.nodes import Node
+from lockgate.flow.authoring.shapes import identifier
+from lockgate.flow.graph import VERSION, Edge, Graph
+from lockgate.model.errors import DefinitionError
+from lockgate.model.ids import WORKFLOW_NAME
+
+MAX_STEPS = 100
+_MOST_STEPS = 1_000_000
+
+
+class Workflow:
+    """A durable workflow: nodes, the edges between them, and where it starts.
+
+    Raises DefinitionError, naming the node or edge and the reason, when the graph cannot run. `file` is the
+    file in which it was made, None where there is none (its source is then `inline:<name>`).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        start: str,
+        nodes: Mapping[str, Node],
+        edges: Iterable[Edge] = (),
+        max_steps: int = MAX_STEPS,
+    ) -> None:
+        self.name = _checked_name(name)
+        self.start = start
+        self.nodes = _checked_nodes(nodes)
+        self.edges = _checked_edges(edges)
+        self.max_steps = _checked_steps(max_steps)
+        check_graph(self.start, self.nodes, self.edges)
+        self.file = _file(sys._getframe(1))
+        self.graph = Graph(
+            version=VERSION,
+            name=self.name,
+            start=self.start,
+            max_steps=self.max_steps,
+            nodes={node_id: node.spec for node_id, node in self.nodes.items()},
+            edges=self.edges,
+        )
+
+    def document(self) -> dict[str, Any]:
+        """The graph as plain JSON data, without code; its digest tells whether the graph changed."""
+        built: dict[str, Any] = msgspec.to_builtins(self.graph)
+        return built
+
+    def __repr__(self) -> str:
+        return f"<Workflow {self.name!r}: {len(self.nodes)} nodes>"
+
+
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str) or WORKFLOW_NAME.fullmatch(name) is None:
+        raise DefinitionError(f"a workflow's name must match {WORKFLOW_NAME.pattern}, got {name!r}")
+    return name
+
+
+def _checked_nodes(nodes: Any) -> dict[str, Node]:
+    if not isinstance(nodes, Mapping) or not nodes:
+        raise DefinitionError("a workflow needs nodes: a map from node id to node")
+    for node_id, node in nodes.items():
+        identifier(node_id, "a node id")
+        if not isinstance(node, Node):
+            raise DefinitionError(f"made by compute, shell, human_decision ..., got {node!r}", node=node_id)
+    return dict(nodes)
+
+
+def _checked_edges(edges: Any) -> tuple[Edge, ...]:
+    if isinstance(edges, Edge | str) or not isinstance(edges, Iterable):
+        raise DefinitionError(f"edges must be a list of edges, got {edges!r}")
+    found = tuple(edges)
+    for edge in found:
+        if not isinstance(edge, Edge):
+            raise DefinitionError(f"an edge is made by edge, switch_edge or decision_edge, got {edge!r}")
+    return found
+
+
+def _checked_steps(max_steps: Any) -> int:
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or not 1 <= max_steps <= _MOST_STEPS:
+        raise DefinitionError(f"max_steps must be 1 to {_MOST_STEPS}, got {max_steps!r}")
+    return max_steps
+
+
+def _file(caller: FrameType) -> str | None:
+    file = caller.f_globals.get("__file__")
+    return file if isinstance(file, str) else None
