@@ -1,18 +1,18 @@
 """Text from outside made safe for a terminal, and its width in terminal cells.
 
-One sanitiser for every sink: panes, plain output, host logs, the window title, the clipboard. A terminal acts on
-escape sequences, reorders what follows a bidi control and draws nothing for a zero-width character, so a title
-could rewrite the screen or say something else than its bytes. Nothing here is undone or unescaped again: clean
-text stays clean under cutting, padding and joining with blanks.
+One sanitiser for every sink: panes, plain output, host logs, the window title, the clipboard. A terminal acts
+on escape sequences, reorders what follows a bidi control and draws nothing for a zero-width character, so a
+title could rewrite the screen or say something else than its bytes. Nothing here is undone or unescaped
+again: clean text stays clean under cutting, padding and joining with blanks.
 """
 
 import re
 
 from wcwidth import iter_graphemes, wcswidth
 
-# A sequence that asks the terminal for something, in its 7-bit and its 8-bit form. A string command (OSC, DCS,
-# SOS, PM, APC) swallows what follows up to its terminator; one without a terminator ends with its line, so that
-# it cannot hide the rest of a long text from a reviewer.
+# A sequence that asks the terminal for something, in its 7-bit and its 8-bit form. A string command (OSC,
+# DCS, SOS, PM, APC) swallows what follows up to its terminator; one without a terminator ends with its line, so
+# that it cannot hide the rest of a long text from a reviewer.
 _SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x18\x1a\x1b\x9c\r\n]*(?:\x07|\x1b\\|\x9c)?"
@@ -31,8 +31,8 @@ def clean(text: str, *, multiline: bool = False) -> str:
     """Gives text that a terminal shows and never obeys.
 
     Whole escape sequences become one picture of ESC, other C0 and C1 controls become pictures, bidi and
-    zero-width controls become tokens such as `<U+202E>`, lone surrogates become U+FFFD. Without `multiline` line
-    ends and tabs are pictures too; with it line ends are kept (as LF) and tabs are filled up with blanks.
+    zero-width controls become tokens such as `<U+202E>`, lone surrogates become U+FFFD. Without `multiline`
+    line ends and tabs are pictures too; with it line ends stay (as LF) and tabs are filled up with blanks.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -71,8 +71,8 @@ def cell_width(text: str) -> int:
 def clip(text: str, cells: int, ellipsis: str = "…") -> str:
     """Gives clean text of at most `cells` cells; what had to be cut ends with the ellipsis.
 
-    Cuts between grapheme clusters, so the result may be one cell short where a wide character did not fit. Reads
-    no further into the text than it must: a line of megabytes costs what a short one costs.
+    Cuts between grapheme clusters, so the result may be one cell short where a wide character did not fit.
+    Reads no further into the text than it must: a line of megabytes costs what a short one costs.
     """
     if cells <= 0:
         return ""

@@ -1,4 +1,4 @@
-"""Lines of styled text measured in terminal cells: the one currency between the panes and whoever paints them."""
+"""Lines of styled text measured in terminal cells: what the panes hand to whoever paints them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,6 +25,8 @@ Role = Literal[
     "agent",
     "paused",
     "replay",
+    "replay-fill",
+    "button",
     "add",
     "rem",
     "back",
@@ -33,14 +35,16 @@ Role = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of clean text in one style. `fill` paints the role as the background, with the page's darkest
-    colour as ink (a chip, the record button); `you-fill` is always such a chip."""
+    """A piece of clean text in one style.
+
+    The roles `you-fill`, `replay-fill`, `button` and `field` name a background with its own ink; every other
+    role is the colour of the text. Only the current tab is underlined.
+    """
 
     text: str
     role: Role = "text"
     bold: bool = False
     underline: bool = False
-    fill: bool = False
 
 
 Line = tuple[Span, ...]
@@ -146,7 +150,7 @@ def restyled(line: Line, role: Role) -> Line:
 
 
 def wrapped(text: str, cells: int) -> list[str]:
-    """Clean text (line ends allowed) broken into rows of at most `cells` cells, at blanks where there are some.
+    """Clean text (line ends allowed) broken into rows of at most `cells` cells, at blanks where it has some.
 
     Nothing is lost but the blanks at which a row was broken; a word wider than a row is cut inside.
     """
@@ -176,4 +180,4 @@ def _wrapped_line(text: str, cells: int) -> list[str]:
 
 
 def _with_text(span: Span, text: str) -> Span:
-    return Span(text, span.role, span.bold, span.underline, span.fill)
+    return Span(text, span.role, span.bold, span.underline)
