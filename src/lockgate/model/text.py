@@ -11,8 +11,8 @@ import re
 from wcwidth import iter_graphemes, wcswidth
 
 # A sequence that asks the terminal for something, in its 7-bit and its 8-bit form. A string command (OSC,
-# DCS, SOS, PM, APC) swallows what follows up to its terminator; one without a terminator ends with its line, so
-# that it cannot hide the rest of a long text from a reviewer.
+# DCS, SOS, PM, APC) swallows what follows up to its terminator; one without a terminator ends with its line,
+# so that it cannot hide the rest of a long text from a reviewer.
 _SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x18\x1a\x1b\x9c\r\n]*(?:\x07|\x1b\\|\x9c)?"
