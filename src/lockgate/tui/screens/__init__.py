@@ -1,0 +1,1 @@
+"""Screens: the panes, the decision card, and the small ones that ask or explain."""

@@ -1,0 +1,469 @@
+"""One list for every pane: rows with an identity, painted a line at a time, at any length.
+
+The cursor is an id, never a position: rows may arrive, move or leave and the cursor stays on what the person
+chose. When its row is gone a ghost row keeps its place and nothing can be done to it until the person moves.
+The scroll position is tied to the row under the cursor, or, while following, to the end.
+
+Cost: a move of the cursor paints two rows, new data paints the rows on screen that differ, and only a list
+that outgrows its block of virtual rows is laid out again.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import var
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from lockgate.tui.paint import strip_of
+from lockgate.tui.styling import styles_of
+from lockgate.view.cells import Line, restyled
+
+BLOCK = 512
+"""Virtual lines are added this many at a time: each change of the virtual size lays the screen out again."""
+
+
+class LineSource(Protocol):
+    """Where a list gets its rows: a frozen value made from one snapshot."""
+
+    @property
+    def row_height(self) -> int:
+        """Lines of every row."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def id_at(self, index: int) -> str | None:
+        """The id of a row; None for a heading, which the cursor skips, and for a row not known yet."""
+        ...
+
+    def index_of(self, row_id: str) -> int | None:
+        """Where a row stands; None when it is gone."""
+        ...
+
+    def lines(self, index: int, width: int, selected: bool) -> Sequence[Line]:
+        """The `row_height` lines of a row, cell 0 left blank for the cursor bar."""
+        ...
+
+
+class EmptySource:
+    """No rows; what stands in the list then is `words`, which nothing can be done to."""
+
+    row_height = 1
+
+    def __init__(self, words: Sequence[Line] = ()) -> None:
+        self._words = tuple(words)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def id_at(self, index: int) -> str | None:
+        return None
+
+    def index_of(self, row_id: str) -> int | None:
+        return None
+
+    def lines(self, index: int, width: int, selected: bool) -> Sequence[Line]:
+        return (self._words[index],)
+
+
+class LineList(ScrollView, can_focus=True):
+    """Paints a `LineSource` and keeps a cursor on it."""
+
+    DEFAULT_CSS = """
+    LineList { scrollbar-size: 0 0; overflow-x: hidden; overflow-y: auto; height: 1fr; }
+    """
+    GROUND = "bg"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "down", id="list.down", show=False),
+        Binding("k,up", "move(-1)", "up", id="list.up", show=False),
+        Binding("g,home", "first", "first", id="list.first", show=False),
+        Binding("G,end", "last", "last", id="list.last", show=False),
+        Binding("pagedown", "page(1)", "page down", id="list.page_down", show=False),
+        Binding("pageup", "page(-1)", "page up", id="list.page_up", show=False),
+        Binding("enter", "open", "open", id="list.open", show=False),
+    ]
+
+    following: var[bool] = var(False)
+
+    class Moved(Message):
+        """The person moved the cursor, or the first row gave it a place; `row_id` is None on a ghost."""
+
+        def __init__(self, sender: "LineList", row_id: str | None) -> None:
+            super().__init__()
+            self.list, self.row_id = sender, row_id
+
+        @property
+        def control(self) -> "LineList":
+            return self.list
+
+    class Opened(Message):
+        """The person opened the row under the cursor."""
+
+        def __init__(self, sender: "LineList", row_id: str) -> None:
+            super().__init__()
+            self.list, self.row_id = sender, row_id
+
+        @property
+        def control(self) -> "LineList":
+            return self.list
+
+    class Scrolled(Message):
+        """Other rows are on screen now: `first` is the index of the top one, `count` how many fit."""
+
+        def __init__(self, sender: "LineList", first: int, count: int) -> None:
+            super().__init__()
+            self.list, self.first, self.count = sender, first, count
+
+        @property
+        def control(self) -> "LineList":
+            return self.list
+
+    def __init__(self, *, id: str | None = None, bar: str = "▌", cursor: bool = True) -> None:
+        super().__init__(id=id)
+        self._source: LineSource = EmptySource()
+        self._bar = bar
+        self._has_cursor = cursor
+        self._cursor_id: str | None = None
+        self._cursor_index = 0
+        self._ghost: tuple[Line, ...] | None = None
+        self._rows: dict[int, tuple[Line, ...]] = {}
+        self._seen = 0
+
+    # What the screen asks
+
+    @property
+    def source(self) -> LineSource:
+        return self._source
+
+    @property
+    def cursor_id(self) -> str | None:
+        """The id that the person chose, also while its row is a ghost."""
+        return self._cursor_id
+
+    @property
+    def target(self) -> str | None:
+        """What an action acts on: the row under the cursor, None on a ghost."""
+        return None if self._ghost else self._cursor_id
+
+    @property
+    def cursor_index(self) -> int:
+        """Where the cursor stands in the source, from 0."""
+        return self._cursor_index
+
+    @property
+    def first_visible(self) -> int:
+        """The index of the row at the top."""
+        return self.scroll_offset.y // self._source.row_height
+
+    @property
+    def visible_count(self) -> int:
+        """How many rows fit, at least one."""
+        return max(1, self.size.height // self._source.row_height)
+
+    @property
+    def new_below(self) -> int:
+        """Rows that arrived at the end since it was last on screen."""
+        return max(0, len(self._source) - self._seen)
+
+    # What the screen says
+
+    def show(self, source: LineSource) -> None:
+        """Takes the rows of a newer snapshot; paints what differs and moves nothing under the cursor."""
+        at_top = self.scroll_offset.y == 0
+        anchor = self._anchor()
+        self._source = source
+        self._place_cursor()
+        self._grow()
+        if self.following:
+            self._go_to_end()
+        elif anchor is not None:
+            self._keep(anchor, at_top)
+        self._note_seen()
+        self._repaint_changes()
+
+    def select(self, row_id: str) -> None:
+        """Puts the cursor on a row by its id, without a message; a row that is not there is ignored."""
+        index = self._source.index_of(row_id)
+        if index is not None:
+            self._set_cursor(index, row_id)
+
+    # Cursor
+
+    def _place_cursor(self) -> None:
+        index = self._source.index_of(self._cursor_id) if self._cursor_id is not None else None
+        if index is not None:
+            self._cursor_index, self._ghost = index, None
+        elif self._cursor_id is None:
+            if self._settle(0, 1):
+                self.post_message(self.Moved(self, self._cursor_id))
+        elif self._ghost is None:
+            last = self._rows.get(self._cursor_index, ())
+            self._ghost = tuple(self.ghost_lines(last)) or ((),)
+            self._cursor_index = min(self._cursor_index, len(self._source))
+            self.post_message(self.Moved(self, None))
+        else:
+            self._cursor_index = min(self._cursor_index, len(self._source))
+
+    def ghost_lines(self, last: Sequence[Line]) -> Sequence[Line]:
+        """How a row that is gone is shown, from the lines that it had."""
+        return [restyled(line, "muted") for line in last]
+
+    def _settle(self, index: int, step: int) -> bool:
+        """Takes the nearest row with an id from `index` on, in steps of `step`."""
+        while 0 <= index < len(self._source):
+            row_id = self._source.id_at(index)
+            if row_id is not None:
+                self._cursor_id, self._cursor_index = row_id, index
+                return True
+            index += step
+        return False
+
+    def _set_cursor(self, index: int, row_id: str) -> None:
+        old, had_ghost = self._cursor_index, self._ghost is not None
+        self._cursor_id, self._cursor_index, self._ghost = row_id, index, None
+        self._rows.pop(old, None)
+        self._rows.pop(index, None)
+        if had_ghost:
+            self._rows.clear()
+            self.refresh()
+        self._scroll_into_view(index)
+        self._refresh_row(old)
+        self._refresh_row(index)
+
+    def move_cursor(self, index: int, step: int = 1) -> None:
+        """Moves to a row by position, past headings in the direction of `step`, and says so upwards."""
+        index = max(0, min(index, len(self._source) - 1))
+        while 0 <= index < len(self._source):
+            row_id = self._source.id_at(index)
+            if row_id is not None:
+                if row_id != self._cursor_id or self._ghost:
+                    self._set_cursor(index, row_id)
+                    self.post_message(self.Moved(self, row_id))
+                else:
+                    self._scroll_into_view(index)
+                return
+            index += step
+        if not self._has_cursor or self._cursor_id is None:
+            self._scroll_by(step)
+
+    def action_move(self, step: int) -> None:
+        if step < 0:
+            self.following = False
+        if not self._has_cursor:
+            self._scroll_by(step)
+            return
+        at = self._cursor_index
+        if self._ghost is not None and step > 0:
+            at -= 1
+        self.move_cursor(at + step, step)
+
+    def action_page(self, step: int) -> None:
+        rows = step * max(1, self.visible_count - 1)
+        if step < 0:
+            self.following = False
+        if not self._has_cursor:
+            self._scroll_by(rows * self._source.row_height)
+            return
+        self.move_cursor(self._cursor_index + rows, step)
+
+    def action_first(self) -> None:
+        self.following = False
+        if self._has_cursor:
+            self.move_cursor(0, 1)
+        self.scroll_to(y=0, animate=False)
+
+    def action_last(self) -> None:
+        if self._has_cursor:
+            self.move_cursor(len(self._source) - 1, -1)
+        self.scroll_to(y=self.max_scroll_y, animate=False)
+
+    def action_open(self) -> None:
+        if self.target is not None:
+            self.post_message(self.Opened(self, self.target))
+
+    # Scrolling
+
+    @property
+    def _row_total(self) -> int:
+        return len(self._source) + (1 if self._ghost else 0)
+
+    @property
+    def max_scroll_y(self) -> int:
+        """Exact, although the virtual size is rounded up to whole blocks."""
+        return max(0, self._row_total * self._source.row_height - self.size.height)
+
+    def _grow(self) -> None:
+        lines = self._row_total * self._source.row_height
+        height = -(-max(lines, 1) // BLOCK) * BLOCK
+        wanted = Size(self.size.width, height)
+        if wanted != self.virtual_size:
+            self.virtual_size = wanted
+        if self.scroll_offset.y > self.max_scroll_y:
+            self.scroll_to(y=self.max_scroll_y, animate=False)
+
+    def _scroll_by(self, lines: int) -> None:
+        self.scroll_to(y=max(0, min(self.scroll_offset.y + lines, self.max_scroll_y)), animate=False)
+
+    def _scroll_into_view(self, index: int) -> None:
+        top = index * self._source.row_height
+        bottom = top + self._source.row_height
+        y, height = self.scroll_offset.y, self.size.height
+        if not height:
+            return
+        if top < y:
+            self.scroll_to(y=top, animate=False)
+        elif bottom > y + height:
+            self.scroll_to(y=min(bottom - height, self.max_scroll_y), animate=False)
+
+    def _anchor(self) -> tuple[str, int] | None:
+        """The row that must not move on screen, with its distance in lines from the top."""
+        height = self._source.row_height
+        offset = self._cursor_index * height - self.scroll_offset.y
+        if self._cursor_id is not None and 0 <= offset < self.size.height:
+            return self._cursor_id, offset
+        first = self.first_visible
+        row_id = self._source.id_at(first) if first < len(self._source) else None
+        return None if row_id is None else (row_id, first * height - self.scroll_offset.y)
+
+    def _keep(self, anchor: tuple[str, int], at_top: bool) -> None:
+        row_id, offset = anchor
+        index = self._source.index_of(row_id)
+        if index is None:
+            return
+        top = index * self._source.row_height
+        # A list that shows its newest rows goes on doing so, as long as the cursor's row stays on screen.
+        if at_top and top + self._source.row_height <= self.size.height:
+            return
+        y = max(0, min(top - offset, self.max_scroll_y))
+        if y != self.scroll_offset.y:
+            self.scroll_to(y=y, animate=False)
+
+    def _go_to_end(self) -> None:
+        if self._has_cursor and self._settle(len(self._source) - 1, -1):
+            self._ghost = None
+        self.scroll_to(y=self.max_scroll_y, animate=False)
+
+    def _note_seen(self) -> None:
+        if self.scroll_offset.y >= self.max_scroll_y:
+            self._seen = len(self._source)
+
+    def watch_following(self, following: bool) -> None:
+        if following and self.is_attached:
+            self._go_to_end()
+            self._note_seen()
+            self._rows.clear()
+            self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) == round(new_value):
+            return
+        if self.following and round(new_value) < self.max_scroll_y:
+            self.following = False
+        self._note_seen()
+        self.post_message(self.Scrolled(self, self.first_visible, self.visible_count))
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._rows.clear()
+        self._grow()
+        if self.following:
+            self._go_to_end()
+        elif self._cursor_id is not None and self._has_cursor:
+            self._scroll_into_view(self._cursor_index)
+        self._note_seen()
+        self.post_message(self.Scrolled(self, self.first_visible, self.visible_count))
+
+    # Painting
+
+    def repaint_rows(self, ids: Sequence[str]) -> None:
+        """Paints these rows again where they are on screen and changed, as once a second for time."""
+        for row_id in ids:
+            index = self._source.index_of(row_id)
+            if index is None:
+                continue
+            shown = self._shown_at(index)
+            old = self._rows.pop(shown, None)
+            if old is not None and self._row(shown) != old:
+                self._refresh_row(shown)
+
+    def restyle(self) -> None:
+        """Paints everything again: another theme, width or glyph table."""
+        self._rows.clear()
+        self.refresh()
+
+    def _shown_at(self, index: int) -> int:
+        return index + 1 if self._ghost and index >= self._cursor_index else index
+
+    def _row(self, shown: int) -> tuple[Line, ...]:
+        """The lines of a row as it is shown, the ghost among them; remembered until it may have changed."""
+        lines = self._rows.get(shown)
+        if lines is None:
+            lines = self._rows[shown] = self._build(shown)
+        return lines
+
+    def _build(self, shown: int) -> tuple[Line, ...]:
+        index = shown
+        if self._ghost is not None:
+            if shown == self._cursor_index:
+                return self._ghost
+            index -= shown > self._cursor_index
+        if not 0 <= index < len(self._source):
+            return ()
+        return tuple(self._source.lines(index, self.size.width, self._is_cursor(shown)))
+
+    def _is_cursor(self, shown: int) -> bool:
+        return self._has_cursor and self._cursor_id is not None and shown == self._cursor_index
+
+    def _repaint_changes(self) -> None:
+        old, self._rows = self._rows, {}
+        first = self.first_visible
+        for shown in range(first, first + self.visible_count + 2):
+            if old.get(shown) != self._row(shown):
+                self._refresh_row(shown)
+
+    def _refresh_row(self, shown: int) -> None:
+        height = self._source.row_height
+        y = shown * height - self.scroll_offset.y
+        if -height < y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, height))
+
+    def on_focus(self) -> None:
+        self._refresh_row(self._cursor_index)
+
+    def on_blur(self) -> None:
+        self._refresh_row(self._cursor_index)
+
+    def render_line(self, y: int) -> Strip:
+        shown, part = divmod(y + self.scroll_offset.y, self._source.row_height)
+        lines = self._row(shown)
+        selected = self._is_cursor(shown)
+        width, styles = self.size.width, styles_of(self)
+        strip = strip_of(
+            lines[part] if part < len(lines) else (), styles, self.GROUND, width, selected=selected
+        )
+        if not selected:
+            return strip
+        bar = styles.select + styles.on_select["accent" if self.has_focus else "muted"]
+        return Strip.join([Strip([Segment(self._bar, bar)], 1), strip.crop(1, width)])
+
+    # Mouse
+
+    def on_click(self, event: events.Click) -> None:
+        index = (event.y + self.scroll_offset.y) // self._source.row_height
+        if self._ghost is not None and index > self._cursor_index:
+            index -= 1
+        if not self._has_cursor or index >= len(self._source):
+            return
+        row_id = self._source.id_at(index)
+        if row_id is None:
+            return
+        event.stop()
+        self.move_cursor(index)
+        if event.chain == 2:
+            self.action_open()
