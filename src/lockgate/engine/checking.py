@@ -1,0 +1,137 @@
+"""Looks at a workflow from outside: a child process with a time limit loads its code."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lockgate.engine import places
+from lockgate.flow import graph
+from lockgate.model.encoding import sha256, stored
+from lockgate.model.errors import DefinitionError, LockgateError, NotFound
+
+LIMIT = 10.0
+"""Seconds that a workflow file may take to load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A workflow that can be started. `document` is the stored form of the definition, `digest` its SHA-256."""
+
+    name: str
+    file: Path
+    project_dir: Path
+    document: bytes
+    sources: dict[str, str]
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.document)
+
+    @property
+    def graph(self) -> graph.Graph:
+        return graph.decode(self.digest, self.document)
+
+    @property
+    def reference(self) -> str:
+        """What a host loads: the absolute file with the workflow's name."""
+        return f"{self.file}:{self.name}"
+
+
+def check(reference: str, *, caller: Path | None = None, data_dir: Path | None = None, limit: float = LIMIT) -> Checked:
+    """Resolves `file.py[:name]` or a workflow's name and loads it in a child, at most `limit` seconds.
+
+    A name is looked up in .lockgate/workflows of the nearest ancestor of `caller` (default: the working
+    directory) that has it, then in `data_dir`/workflows. Raises NotFound, or DefinitionError naming file,
+    node and reason.
+    """
+    here = caller or Path.cwd()
+    file, name = places.split_reference(reference)
+    if places.is_file_reference(file):
+        return probe(places.existing(file, here), name, caller=here, limit=limit)
+    for shelf in places.shelves(here, data_dir):
+        found = _named(shelf, reference, here, limit)
+        if found is not None:
+            return found
+    known = [name for shelf in places.shelves(here, data_dir) for name in places.names_on(shelf)]
+    raise NotFound("workflow", reference, sorted(set(known)))
+
+
+def probe(file: Path, name: str | None, *, caller: Path, limit: float = LIMIT) -> Checked:
+    """Loads one file in a child. The child is killed, with all it started, when the limit is over."""
+    root = places.project_dir(file, caller)
+    command = [sys.executable, "-P", "-m", "lockgate.engine.probe", str(file), str(root)]
+    answer, errors, status = _ask(command + ([name] if name else []), file, limit)
+    try:
+        said = msgspec.json.decode(answer)
+    except msgspec.DecodeError:
+        last = errors.strip().splitlines()[-1:] or ["nothing was printed"]
+        reason = f"it ended the loading process ({_ending(status)}): {last[0]}"
+        raise DefinitionError(reason, file=str(file)) from None
+    if "error" in said:
+        raise _error(said["error"], file)
+    loaded = said["loaded"]
+    return Checked(loaded["name"], file, root, stored(loaded["document"]), loaded["sources"])
+
+
+def _named(shelf: Path, name: str, caller: Path, limit: float) -> Checked | None:
+    """The workflow of this name on a shelf. A file that cannot be loaded matters only if no other has it."""
+    found: list[Checked] = []
+    broken: DefinitionError | None = None
+    for file in places.mentioning(shelf, name):
+        try:
+            found.append(probe(file, name, caller=caller, limit=limit))
+        except NotFound:
+            continue
+        except DefinitionError as problem:
+            broken = broken or problem
+    if len(found) > 1:
+        files = " and ".join(str(checked.file) for checked in found)
+        raise DefinitionError(f"two files have a workflow {name!r}: {files}")
+    if not found and broken is not None:
+        raise broken
+    return found[0] if found else None
+
+
+def _ask(command: list[str], file: Path, limit: float) -> tuple[bytes, str, int]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("LOCKGATE_")}
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    )
+    with child:
+        try:
+            answer, errors = child.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            _end_group(child)
+            child.communicate()
+            raise DefinitionError(f"it was not loaded within {limit:g} s", file=str(file)) from None
+        except BaseException:
+            _end_group(child)
+            raise
+    return answer, errors.decode(errors="replace"), child.returncode
+
+
+def _end_group(child: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def _ending(status: int) -> str:
+    return f"signal {-status}" if status < 0 else f"exit code {status}"
+
+
+def _error(said: dict[str, Any], file: Path) -> LockgateError:
+    if said["code"] == NotFound.code:
+        return NotFound(said["what"], said["given"], said["candidates"])
+    return DefinitionError(said["reason"], file=str(file), node=said["node"])
