@@ -8,6 +8,7 @@ from lockgate.model.records import (
     EffectRow,
     HeadState,
     IntervalRow,
+    Policy,
     QueueRow,
     Record,
     RequestRow,
@@ -17,7 +18,7 @@ from lockgate.model.records import (
 from lockgate.model.statuses import Outcome, RequestStatus, RunStatus
 
 
-class LastStep(Record):
+class LastStep(Record, frozen=True, kw_only=True):
     """The newest finished attempt: what routing and finishing need of it."""
 
     node_id: str
@@ -26,7 +27,7 @@ class LastStep(Record):
     output_hash: str | None
 
 
-class RunHead(Record):
+class RunHead(Record, frozen=True, kw_only=True):
     """`attempt` is the active one; `interval` is its newest; `request`, `decision`, `effect` belong to it
     (the effect to its node visit, so that a replacing attempt finds it)."""
 
@@ -65,13 +66,13 @@ class RunHead(Record):
         )
 
 
-class Facts(Record):
+class Facts(Record, frozen=True, kw_only=True):
     """Rows that one transition needs besides the head, read by the store in the same transaction.
 
     For startAttempt: the run's newest ordinal, the node's newest attempt number and its next visit. For
     publishUpdate: the attempt's newest update number and its current (type, key) pairs. For answers and
     resolutions: the named rows, which need not belong to the active attempt. For restart: the number of
-    effects that are not settled.
+    effects that are not settled. For waitForInput: the policy in force for the decision's audience.
     """
 
     last_ordinal: int = 0
@@ -85,3 +86,4 @@ class Facts(Record):
     effect: EffectRow | None = None
     effect_attempt: EffectAttemptRow | None = None
     unsettled_effects: int = 0
+    policy: Policy | None = None

@@ -142,14 +142,14 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A change that anyone may ask for; the law reads what it needs from the head and the facts."""
 
 
-class Start(Command):
+class Start(Command, frozen=True, kw_only=True):
     """Makes the run (there is no head yet). For a restart, `birth` carries the lineage."""
 
     run_id: str
     birth: Birth
 
 
-class Claim(Command):
+class Claim(Command, frozen=True, kw_only=True):
     """By a host or a process. `token_hash` and the lease are kept beside the events."""
 
     token_hash: str
@@ -158,15 +158,15 @@ class Claim(Command):
     host_epoch: int | None = None
 
 
-class Ready(Command):
+class Ready(Command, frozen=True, kw_only=True):
     """The worker of this claim has loaded the definition and goes on from the head."""
 
 
-class Release(Command):
+class Release(Command, frozen=True, kw_only=True):
     """The worker gave the claim back between nodes."""
 
 
-class Lose(Command):
+class Lose(Command, frozen=True, kw_only=True):
     """The claim ended without its worker's word.
 
     `cause` is a short word (exit, signal, silent, host_lost, host_stopped, timeout, pause_now). `counted`
@@ -180,14 +180,14 @@ class Lose(Command):
     signal: int | None = None
 
 
-class Block(Command):
+class Block(Command, frozen=True, kw_only=True):
     """The launch found something that will not mend itself: source_changed, load_failed."""
 
     code: BlockCode
     detail: str | None = None
 
 
-class Answer(Command):
+class Answer(Command, frozen=True, kw_only=True):
     """A person's answer: digest of what was seen, and the hash of {"choice", "input"?} which was checked."""
 
     human: Human
@@ -198,7 +198,7 @@ class Answer(Command):
     submission_id: str
 
 
-class Submit(Command):
+class Submit(Command, frozen=True, kw_only=True):
     """An ordinary answer, already checked against the contract that `contract_hash` names."""
 
     request_id: str
@@ -208,7 +208,7 @@ class Submit(Command):
     source: str
 
 
-class Expire(Command):
+class Expire(Command, frozen=True, kw_only=True):
     """The deadline's default, taken by the host."""
 
     request_id: str
@@ -216,28 +216,28 @@ class Expire(Command):
     submission_id: str
 
 
-class Pause(Command):
+class Pause(Command, frozen=True, kw_only=True):
     pass
 
 
-class Resume(Command):
+class Resume(Command, frozen=True, kw_only=True):
     """`new_sources_hash` accepts changed files, the graph being unchanged."""
 
     old_sources_hash: str | None = None
     new_sources_hash: str | None = None
 
 
-class Cancel(Command):
+class Cancel(Command, frozen=True, kw_only=True):
     pass
 
 
-class CheckRestart(Command):
+class CheckRestart(Command, frozen=True, kw_only=True):
     """The parent's side of restart: terminal, at the revision that was seen, nothing unsettled. Writes nothing."""
 
     expected_revision: int
 
 
-class ResolveEffect(Command):
+class ResolveEffect(Command, frozen=True, kw_only=True):
     """A person says whether an ambiguous effect happened; the first resolution wins."""
 
     human: Human
@@ -263,4 +263,3 @@ AnyCommand = (
     | ResolveEffect
 )
 Transition = AnyProposal | AnyCommand
-

@@ -185,7 +185,9 @@ def _check_text(text: str, path: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise PayloadError(
-            path.encode("utf-8", "backslashreplace").decode(), "whole characters", f"a lone surrogate at {error.start}"
+            path.encode("utf-8", "backslashreplace").decode(),
+            "whole characters",
+            f"a lone surrogate at {error.start}",
         ) from error
 
 

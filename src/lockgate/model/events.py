@@ -30,7 +30,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     """The common shape of payloads."""
 
 
-class Clocks(Payload):
+class Clocks(Payload, frozen=True, kw_only=True):
     """The run's clock after the event, and what the change adds: waiting by wall time, working by monotonic time.
 
     `interval` is the interval row that the event opens or closes.
@@ -42,7 +42,7 @@ class Clocks(Payload):
     interval: IntervalRow | None = None
 
 
-class Birth(Payload):
+class Birth(Payload, frozen=True, kw_only=True):
     """The facts of a new run, in its first event."""
 
     workflow: str
@@ -60,7 +60,7 @@ class Birth(Payload):
     restart_number: int
 
 
-class RunQueued(Payload):
+class RunQueued(Payload, frozen=True, kw_only=True):
     """The run can be claimed: new (`birth`), or released by its worker."""
 
     available_at: int
@@ -68,18 +68,18 @@ class RunQueued(Payload):
     clocks: Clocks | None = None
 
 
-class RunClaimed(Payload):
+class RunClaimed(Payload, frozen=True, kw_only=True):
     generation: int
     owner_kind: OwnerKind
     owner_id: str
     host_epoch: int | None
 
 
-class RunStarted(Payload):
+class RunStarted(Payload, frozen=True, kw_only=True):
     """The first worker is ready."""
 
 
-class RunResumed(Payload):
+class RunResumed(Payload, frozen=True, kw_only=True):
     """A later worker is ready; with `request_id`, the waiting attempt runs on with its accepted answer."""
 
     attempt_id: str | None
@@ -88,24 +88,26 @@ class RunResumed(Payload):
     clocks: Clocks
 
 
-class RunParked(Payload):
+class RunParked(Payload, frozen=True, kw_only=True):
     """A paused run gave its claim back."""
 
     clocks: Clocks
 
 
-class RunPaused(Payload):
+class RunPaused(Payload, frozen=True, kw_only=True):
+    """Under a live claim the clocks run on until the worker has finished its node."""
+
     queue: QueueStatus
-    clocks: Clocks
+    clocks: Clocks | None
 
 
-class RunUnpaused(Payload):
+class RunUnpaused(Payload, frozen=True, kw_only=True):
     queue: QueueStatus
     available_at: int
-    clocks: Clocks
+    clocks: Clocks | None
 
 
-class RunBlocked(Payload):
+class RunBlocked(Payload, frozen=True, kw_only=True):
     """`detail` is a short sentence for people; `files` are the changed sources, where they are the reason."""
 
     code: str
@@ -113,13 +115,13 @@ class RunBlocked(Payload):
     clocks: Clocks
 
 
-class RunUnblocked(Payload):
+class RunUnblocked(Payload, frozen=True, kw_only=True):
     code: str
     queue: QueueStatus
     available_at: int
 
 
-class RunInterrupted(Payload):
+class RunInterrupted(Payload, frozen=True, kw_only=True):
     """The claim ended without its worker's word. `attempt_id` is the attempt that became interrupted."""
 
     cause: str
@@ -132,7 +134,7 @@ class RunInterrupted(Payload):
     clocks: Clocks
 
 
-class RunEnded(Payload):
+class RunEnded(Payload, frozen=True, kw_only=True):
     """run_completed, run_failed, run_timed_out, run_cancelled. `attempt_id` is an active attempt that it closes."""
 
     output_hash: str | None
@@ -144,18 +146,18 @@ class RunEnded(Payload):
     clocks: Clocks
 
 
-class SourceAccepted(Payload):
+class SourceAccepted(Payload, frozen=True, kw_only=True):
     old_hash: str
     new_hash: str
 
 
-class RunPruned(Payload):
+class RunPruned(Payload, frozen=True, kw_only=True):
     last_seq: int
     chain_head: str
     receipt_hashes: list[str]
 
 
-class NodeStarted(Payload):
+class NodeStarted(Payload, frozen=True, kw_only=True):
     node: str
     kind: NodeKind
     ordinal: int
@@ -166,11 +168,11 @@ class NodeStarted(Payload):
     clocks: Clocks
 
 
-class NodeTimeoutSet(Payload):
+class NodeTimeoutSet(Payload, frozen=True, kw_only=True):
     timeout_ms: int | None
 
 
-class NodeEnded(Payload):
+class NodeEnded(Payload, frozen=True, kw_only=True):
     """node_finished when the outcome is ok, else node_failed. `consumed_request_id` is the request it used up."""
 
     node: str
@@ -185,11 +187,11 @@ class NodeEnded(Payload):
     clocks: Clocks
 
 
-class UpdatePublished(Payload):
+class UpdatePublished(Payload, frozen=True, kw_only=True):
     update: UpdateRow
 
 
-class RequestOpened(Payload):
+class RequestOpened(Payload, frozen=True, kw_only=True):
     """checkpoint_requested (agent and checkpoint requests) and decision_requested."""
 
     request: RequestRow
@@ -197,11 +199,11 @@ class RequestOpened(Payload):
     clocks: Clocks
 
 
-class SubmissionRejected(Payload):
+class SubmissionRejected(Payload, frozen=True, kw_only=True):
     submission: SubmissionRow
 
 
-class RequestAnswered(Payload):
+class RequestAnswered(Payload, frozen=True, kw_only=True):
     """interaction_accepted and decision_accepted. A paused run's request takes no answer, so it is queued."""
 
     submission: SubmissionRow
@@ -211,11 +213,11 @@ class RequestAnswered(Payload):
     clocks: Clocks
 
 
-class DecisionWithdrawn(Payload):
+class DecisionWithdrawn(Payload, frozen=True, kw_only=True):
     resolution: ResolutionRow
 
 
-class EffectChanged(Payload):
+class EffectChanged(Payload, frozen=True, kw_only=True):
     """effect_reserved, effect_applied, effect_rejected, effect_ambiguous.
 
     `clocks` is there when the change makes the run wait for a person.
@@ -225,7 +227,7 @@ class EffectChanged(Payload):
     effect_attempt: EffectAttemptRow | None
 
 
-class EffectResolved(Payload):
+class EffectResolved(Payload, frozen=True, kw_only=True):
     """A person said what became of an ambiguous effect. `queue` is null on a terminal run: only the effect changes."""
 
     effect: EffectRow
@@ -234,11 +236,11 @@ class EffectResolved(Payload):
     clocks: Clocks | None
 
 
-class AgentPromptSent(Payload):
+class AgentPromptSent(Payload, frozen=True, kw_only=True):
     prompt_hash: str
 
 
-class Notified(Payload):
+class Notified(Payload, frozen=True, kw_only=True):
     message_hash: str
     summary: str
 
@@ -299,7 +301,17 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     hash: str
 
 
-def link(*, prev: str | None, run_id: str, seq: int, type: str, at: int, actor: Actor, attempt_id: str | None, payload: Any) -> str:
+def link(
+    *,
+    prev: str | None,
+    run_id: str,
+    seq: int,
+    type: str,
+    at: int,
+    actor: Actor,
+    attempt_id: str | None,
+    payload: Any,
+) -> str:
     """The chain hash: SHA-256 of RFC 8785 of exactly these eight facts, `prev` null at seq 1."""
     return sha256(
         chained(

@@ -22,7 +22,12 @@ def match(grammar: re.Pattern[str], text: str, what: str) -> str:
     """`text` in NFC if it fits the whole grammar, else Refused `invalid_id` naming what and the value."""
     normal = unicodedata.normalize("NFC", text)
     if grammar.fullmatch(normal) is None:
-        raise Refused("invalid_id", f"{what} must match {grammar.pattern}, got {text[:80]!r}", what=what, given=text[:200])
+        raise Refused(
+            "invalid_id",
+            f"{what} must match {grammar.pattern}, got {text[:80]!r}",
+            what=what,
+            given=text[:200],
+        )
     return normal
 
 

@@ -27,10 +27,10 @@ from lockgate.model.statuses import (
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """The common shape: frozen, keyword only, compared by value."""
+    """The common shape: frozen, keyword only, compared by value (each says so: mypy does not inherit it)."""
 
 
-class Now(Record):
+class Now(Record, frozen=True, kw_only=True):
     """One reading of the clocks: wall time for display, (boot, monotonic) for leases and intervals."""
 
     wall_ms: int
@@ -38,12 +38,12 @@ class Now(Record):
     mono_ms: int
 
 
-class Actor(Record):
+class Actor(Record, frozen=True, kw_only=True):
     kind: ActorKind
     id: str
 
 
-class Human(Record):
+class Human(Record, frozen=True, kw_only=True):
     """A person at a terminal, as `human_here()` found them; `test` marks one made by `for_test`."""
 
     id: str
@@ -66,17 +66,26 @@ class Human(Record):
         return f"test:{self.host}" if self.test else f"{self.host}:{self.tty}"
 
 
-class Value(Record):
+class Value(Record, frozen=True, kw_only=True):
     """A stored value on its way into the store: the SHA-256 of exactly these bytes, and the bytes."""
 
     hash: str
     content: bytes
 
 
+class Policy(Record, frozen=True, kw_only=True):
+    """Who may answer an audience's decisions; `users` null is everybody who can write the store. Without
+    `self_approval` the person who started a run may not pick a choice whose intent is to approve."""
+
+    audience: str
+    users: tuple[str, ...] | None = None
+    self_approval: bool = True
+
+
 # --- the rows of a run -------------------------------------------------------------------------------------
 
 
-class RunRow(Record):
+class RunRow(Record, frozen=True, kw_only=True):
     """The run itself. `clock_since` is the wall time since which `clock` runs."""
 
     run_id: str
@@ -111,7 +120,7 @@ class RunRow(Record):
     finished_at: int | None
 
 
-class QueueRow(Record):
+class QueueRow(Record, frozen=True, kw_only=True):
     """Scheduling and claim. `token_hash` and the lease columns (owner_*, host_epoch, boot_id, heartbeat_*) are
     not events: they are outside fold and audit. A run without a claim has them null; `generation` only grows.
     `error_code` is the durable reason of a blocked run. `ready` tells whether this launch committed anything.
@@ -132,7 +141,7 @@ class QueueRow(Record):
     heartbeat_at: int | None
 
 
-class AttemptRow(Record):
+class AttemptRow(Record, frozen=True, kw_only=True):
     """One try at one node visit; keyed (run_id, ordinal). `active_ms` sums its closed intervals."""
 
     run_id: str
@@ -157,7 +166,7 @@ class AttemptRow(Record):
     finished_at: int | None
 
 
-class IntervalRow(Record):
+class IntervalRow(Record, frozen=True, kw_only=True):
     """One span of measured working time; open while `ended_at` is null."""
 
     run_id: str
@@ -170,7 +179,7 @@ class IntervalRow(Record):
     elapsed_ms: int
 
 
-class RequestRow(Record):
+class RequestRow(Record, frozen=True, kw_only=True):
     """What an attempt waits for. `contract_hash` names the stored contract (schema, text, presentation)."""
 
     request_id: str
@@ -190,7 +199,7 @@ class RequestRow(Record):
     consumed_at: int | None
 
 
-class DecisionRow(Record):
+class DecisionRow(Record, frozen=True, kw_only=True):
     """A human decision, one to one with its request (same id); immutable. `choices` is the stored JSON text
     of the digested choices, `default_choice` the choice that the deadline takes."""
 
@@ -209,7 +218,7 @@ class DecisionRow(Record):
     created_at: int
 
 
-class ResolutionRow(Record):
+class ResolutionRow(Record, frozen=True, kw_only=True):
     """The one winner; its primary key is the decision."""
 
     decision_id: str
@@ -225,7 +234,7 @@ class ResolutionRow(Record):
     resolved_at: int
 
 
-class SubmissionRow(Record):
+class SubmissionRow(Record, frozen=True, kw_only=True):
     """One candidate answer, kept with its text whether it won or lost; `winner` names the one that won."""
 
     submission_id: str
@@ -241,7 +250,7 @@ class SubmissionRow(Record):
     submitted_at: int
 
 
-class EffectRow(Record):
+class EffectRow(Record, frozen=True, kw_only=True):
     """A declared side effect of one node visit."""
 
     effect_id: str
@@ -262,7 +271,7 @@ class EffectRow(Record):
     settled_at: int | None
 
 
-class EffectAttemptRow(Record):
+class EffectAttemptRow(Record, frozen=True, kw_only=True):
     effect_id: str
     run_id: str
     attempt_number: int
@@ -272,7 +281,7 @@ class EffectAttemptRow(Record):
     outcome: str | None
 
 
-class UpdateRow(Record):
+class UpdateRow(Record, frozen=True, kw_only=True):
     """A progress record, the newest of its (type, key) wins; numbered per attempt."""
 
     update_id: str
@@ -285,7 +294,7 @@ class UpdateRow(Record):
     recorded_at: int
 
 
-class SourceRow(Record):
+class SourceRow(Record, frozen=True, kw_only=True):
     """The accepted sources of a run: `sources_hash` names the stored JSON object path -> SHA-256."""
 
     run_id: str
@@ -310,7 +319,7 @@ Row = (
 # --- what crosses between worker, host and store -----------------------------------------------------------
 
 
-class ClaimToken(Record):
+class ClaimToken(Record, frozen=True, kw_only=True):
     """The right to propose: the secret token (never stored, never logged), its generation and its run."""
 
     run_id: str
@@ -318,7 +327,7 @@ class ClaimToken(Record):
     token: str
 
 
-class HeadState(Record):
+class HeadState(Record, frozen=True, kw_only=True):
     """What every reply to a proposer carries: the run as the transaction left it."""
 
     revision: int
@@ -327,7 +336,7 @@ class HeadState(Record):
     settings_change: int | None = None
 
 
-class Reply(Record):
+class Reply(Record, frozen=True, kw_only=True):
     """The answer to a list of proposals. `outcome`: accepted, paused, cancelled, claim_lost or refused.
 
     `results` has one entry per accepted proposal: for reserveEffect {effect_id, answer: execute | adopted |
@@ -342,7 +351,7 @@ class Reply(Record):
     message: str | None = None
 
 
-class StepRef(Record):
+class StepRef(Record, frozen=True, kw_only=True):
     """A finished step by reference: its value is read by hash when a function asks for it."""
 
     node_id: str
@@ -354,7 +363,7 @@ class StepRef(Record):
     visit: int
 
 
-class CurrentAttempt(Record):
+class CurrentAttempt(Record, frozen=True, kw_only=True):
     """The waiting attempt that an accepted answer woke: the worker finishes exactly this one."""
 
     attempt_id: str
@@ -367,7 +376,7 @@ class CurrentAttempt(Record):
     active_ms: int
 
 
-class Continuation(Record):
+class Continuation(Record, frozen=True, kw_only=True):
     """What `ready` hands to the worker: the last step, the latest result of each node, and the woken attempt."""
 
     run_id: str
@@ -381,7 +390,7 @@ class Continuation(Record):
     current: CurrentAttempt | None
 
 
-class CheckpointState(Record):
+class CheckpointState(Record, frozen=True, kw_only=True):
     """A request and, once it is settled, the hash of its accepted output."""
 
     request_id: str
@@ -391,7 +400,7 @@ class CheckpointState(Record):
     output_hash: str | None
 
 
-class Receipt(Record):
+class Receipt(Record, frozen=True, kw_only=True):
     """The stored reply to a command; the same key and fingerprint get it again, as `adopted`.
 
     `outcome`: accepted, adopted, rejected, conflict, not_found or claim_lost. `winner` is {choice, actor, at,
@@ -412,7 +421,7 @@ class Receipt(Record):
 # --- what screens and commands read ------------------------------------------------------------------------
 
 
-class Current(Record):
+class Current(Record, frozen=True, kw_only=True):
     """The active attempt of a run, as lists show it."""
 
     node: str
@@ -423,7 +432,7 @@ class Current(Record):
     started_at: int
 
 
-class ClaimView(Record):
+class ClaimView(Record, frozen=True, kw_only=True):
     owner_kind: OwnerKind
     owner_id: str
     host_epoch: int | None
@@ -432,7 +441,7 @@ class ClaimView(Record):
     heartbeat_at: int
 
 
-class Run(Record):
+class Run(Record, frozen=True, kw_only=True):
     """A run in a list: enough for its row on every screen and for `--json`, at one bounded read.
 
     The word on screen depends on the time: `flow.words.word(run, now)` says it.
@@ -470,7 +479,7 @@ class Run(Record):
     inline: bool = False
 
 
-class RequestView(Record):
+class RequestView(Record, frozen=True, kw_only=True):
     """A request with its contract, whole: what the queue lists and the card shows.
 
     `presentation` is {summary, blocks}; `choices` the digested list [{key, label, intent, input}]; `contract`
@@ -504,7 +513,7 @@ class RequestView(Record):
     resolution: ResolutionRow | None
 
 
-class EventView(Record):
+class EventView(Record, frozen=True, kw_only=True):
     """A trace event as it is stored, with the node of its attempt for display."""
 
     event_seq: int
@@ -519,7 +528,7 @@ class EventView(Record):
     hash: str
 
 
-class WorkerView(Record):
+class WorkerView(Record, frozen=True, kw_only=True):
     worker_id: str
     pid: int | None
     status: str
@@ -532,7 +541,7 @@ class WorkerView(Record):
     stderr_tail: str
 
 
-class RunDetail(Record):
+class RunDetail(Record, frozen=True, kw_only=True):
     """Everything of one run that `show` and the detail tabs need; values are named by hash."""
 
     run: Run
@@ -549,7 +558,7 @@ class RunDetail(Record):
     children: tuple[str, ...]
 
 
-class HostView(Record):
+class HostView(Record, frozen=True, kw_only=True):
     """The host as the store knows it; null fields when none ever ran."""
 
     epoch: int
@@ -563,7 +572,7 @@ class HostView(Record):
     capacity: int | None
 
 
-class Wake(Record):
+class Wake(Record, frozen=True, kw_only=True):
     """Something changed: the newest event, the runs it touched, whether rows outside the events did."""
 
     event_seq: int
@@ -572,7 +581,7 @@ class Wake(Record):
     host: bool
 
 
-class OutputChunk(Record):
+class OutputChunk(Record, frozen=True, kw_only=True):
     """Captured output of an attempt: `stream` is stdout or stderr, `chunk` counts from 0, `gap` is the bytes
     dropped before it."""
 

@@ -1,0 +1,204 @@
+"""The law's rules for the claim's holder: attempts, timeouts, records, updates and the end of a run."""
+
+from typing import Any
+
+from lockgate.flow import transitions as t
+from lockgate.flow.draft import Draft
+from lockgate.flow.head import Facts, RunHead
+from lockgate.model import events as ev
+from lockgate.model.errors import Refused, RouteError
+from lockgate.model.records import AttemptRow, UpdateRow
+from lockgate.model.statuses import (
+    AttemptStatus,
+    Clock,
+    EffectStatus,
+    NodeKind,
+    Outcome,
+    QueueStatus,
+    RunStatus,
+)
+
+MAX_UPDATE_PAIRS = 1024
+
+
+def start_attempt(draft: Draft, wish: t.StartAttempt, facts: Facts) -> dict[str, Any]:
+    head = draft.head
+    require_running(head)
+    refuse_when_paused(head)
+    active = head.attempt
+    if active is not None and active.status is not AttemptStatus.INTERRUPTED:
+        raise Refused("attempt_active", f"the run already has the active attempt {active.attempt_id}")
+    expected = next_node(head)
+    if wish.node_id != expected:
+        raise Refused("wrong_node", f"the graph leads to {expected!r}, not to {wish.node_id!r}")
+    if head.run.steps >= head.graph.max_steps:
+        raise Refused("max_steps", f"the run has made its {head.graph.max_steps} steps", limit=head.graph.max_steps)
+    spec = head.graph.node(wish.node_id)
+    if not spec.timeout_computed and wish.timeout_ms != spec.timeout_ms:
+        raise Refused("wrong_timeout", f"the definition says {spec.timeout_ms} ms, not {wish.timeout_ms}")
+    payload = ev.NodeStarted(
+        node=wish.node_id,
+        kind=spec.kind,
+        ordinal=facts.last_ordinal + 1,
+        attempt_number=facts.attempt_number + 1,
+        visit=facts.next_visit,
+        timeout_ms=wish.timeout_ms,
+        replaced_attempt_id=active.attempt_id if active is not None else None,
+        clocks=draft.opening(wish.attempt_id, 1),
+    )
+    draft.emit("node_started", payload, wish.attempt_id)
+    return {"ordinal": payload.ordinal, "attempt_number": payload.attempt_number, "visit": payload.visit}
+
+
+def finish_attempt(draft: Draft, wish: t.FinishAttempt, facts: Facts) -> None:
+    head = draft.head
+    attempt = require_attempt(head, wish.attempt_id)
+    if head.effect is not None and head.effect.status in (EffectStatus.APPLYING, EffectStatus.AMBIGUOUS):
+        raise Refused("effect_unsettled", f"the effect {head.effect.effect_id} is {head.effect.status}")
+    consumed = _check_answer_used(head, attempt, wish)
+    payload = ev.NodeEnded(
+        node=attempt.node_id,
+        outcome=wish.outcome,
+        step_index=head.run.steps,
+        switch_value=wish.switch_value,
+        prompt_hash=wish.prompt_hash,
+        output_hash=wish.output_hash if wish.outcome is Outcome.OK else None,
+        error_hash=wish.error_hash,
+        error_summary=_short(wish.error_summary),
+        consumed_request_id=consumed,
+        clocks=draft.clocks(Clock.IDLE),
+    )
+    draft.emit("node_finished" if wish.outcome is Outcome.OK else "node_failed", payload, attempt.attempt_id)
+
+
+def _check_answer_used(head: RunHead, attempt: AttemptRow, wish: t.FinishAttempt) -> str | None:
+    """A checkpoint or decision is ok only with exactly its accepted answer; returns the request used up."""
+    consumed = head.request.request_id if head.is_answered and head.request is not None else None
+    if wish.outcome is not Outcome.OK:
+        return consumed
+    if attempt.kind in (NodeKind.CHECKPOINT, NodeKind.HUMAN_DECISION):
+        if consumed is None:
+            raise Refused("not_answered", f"node {attempt.node_id!r} has no accepted answer")
+        assert head.request is not None
+        if wish.output_hash != head.request.output_hash:
+            raise Refused("wrong_output", f"the output of {attempt.node_id!r} is not its accepted answer")
+    if wish.output_hash is None:
+        raise Refused("no_output", f"an ok step of {attempt.node_id!r} needs an output")
+    return consumed
+
+
+def set_timeout(draft: Draft, wish: t.SetTimeout, facts: Facts) -> None:
+    attempt = require_attempt(draft.head, wish.attempt_id)
+    if not draft.head.graph.node(attempt.node_id).timeout_computed or attempt.timeout_ms is not None:
+        raise Refused("timeout_fixed", f"the timeout of {attempt.node_id!r} is set already")
+    if wish.timeout_ms is not None and wish.timeout_ms <= 0:
+        raise Refused("wrong_timeout", f"a timeout is more than 0 ms, got {wish.timeout_ms}")
+    draft.emit("node_timeout_set", ev.NodeTimeoutSet(timeout_ms=wish.timeout_ms), attempt.attempt_id)
+
+
+def finish(draft: Draft, wish: t.Finish, facts: Facts) -> None:
+    head = draft.head
+    require_running(head)
+    refuse_when_paused(head)
+    if not wish.status.is_terminal:
+        raise Refused("not_terminal", f"a run finishes with a terminal status, not {wish.status}")
+    if head.attempt is not None and head.attempt.status is not AttemptStatus.INTERRUPTED:
+        raise Refused("attempt_active", f"the attempt {head.attempt.attempt_id} is still active")
+    _check_end(head, wish)
+    completed = wish.status is RunStatus.COMPLETED
+    payload = ev.RunEnded(
+        output_hash=wish.output_hash if completed else None,
+        error_hash=None if completed else wish.error_hash,
+        error_code=None if completed else wish.error_code or str(wish.status),
+        error_summary=None if completed else _short(wish.error_summary),
+        attempt_id=head.attempt.attempt_id if head.attempt is not None else None,
+        request_id=None,
+        clocks=draft.clocks(Clock.IDLE),
+    )
+    draft.emit(f"run_{wish.status}", payload)
+
+
+def _check_end(head: RunHead, wish: t.Finish) -> None:
+    """A run completes only where the graph ends, and never as something that its last step was not."""
+    last = head.last
+    if wish.status is RunStatus.COMPLETED:
+        if last is None or last.outcome is not Outcome.OK or _ahead(head) is not None:
+            raise Refused("not_at_end", "a run completes after an ok step that leads nowhere")
+        if wish.output_hash != last.output_hash:
+            raise Refused("wrong_output", "a run's output is its last step's output")
+    elif wish.status is RunStatus.TIMED_OUT and (last is None or last.outcome is not Outcome.TIMED_OUT):
+        raise Refused("wrong_status", "a run is timed_out only after a step that was")
+    elif wish.status is RunStatus.CANCELLED and (last is None or last.outcome is not Outcome.CANCELLED):
+        raise Refused("wrong_status", "a run is cancelled by cancel, or after a step that was")
+
+
+def record_prompt(draft: Draft, wish: t.RecordPrompt, facts: Facts) -> None:
+    attempt = require_attempt(draft.head, wish.attempt_id)
+    draft.emit("agent_prompt_sent", ev.AgentPromptSent(prompt_hash=wish.prompt_hash), attempt.attempt_id)
+
+
+def record_notice(draft: Draft, wish: t.RecordNotice, facts: Facts) -> None:
+    attempt = require_attempt(draft.head, wish.attempt_id)
+    payload = ev.Notified(message_hash=wish.message_hash, summary=_short(wish.summary) or "")
+    draft.emit("notified", payload, attempt.attempt_id)
+
+
+def publish_update(draft: Draft, wish: t.PublishUpdate, facts: Facts) -> None:
+    attempt = require_attempt(draft.head, wish.attempt_id)
+    if facts.update_pairs >= MAX_UPDATE_PAIRS:
+        raise Refused("too_many_updates", f"an attempt has at most {MAX_UPDATE_PAIRS} current updates")
+    update = UpdateRow(
+        update_id=wish.update_id,
+        run_id=draft.head.run.run_id,
+        attempt_id=attempt.attempt_id,
+        update_seq=facts.update_seq + 1,
+        update_type=wish.update_type,
+        update_key=wish.update_key,
+        data_hash=wish.data_hash,
+        recorded_at=draft.at,
+    )
+    draft.emit("update_published", ev.UpdatePublished(update=update), attempt.attempt_id)
+
+
+def require_running(head: RunHead) -> None:
+    """Proposals need a run that a ready worker executes."""
+    if head.run.status is not RunStatus.RUNNING or head.queue.status is not QueueStatus.RUNNING:
+        raise Refused("not_running", f"the run is {head.run.status}, its queue entry {head.queue.status}")
+
+
+def refuse_when_paused(head: RunHead) -> None:
+    if head.run.paused:
+        raise Refused("paused", "the run is paused")
+
+
+def require_attempt(head: RunHead, attempt_id: str) -> AttemptRow:
+    """The active attempt, which must be running and be the named one."""
+    require_running(head)
+    attempt = head.attempt
+    if attempt is None or attempt.attempt_id != attempt_id:
+        raise Refused("wrong_attempt", f"{attempt_id} is not the run's active attempt")
+    if attempt.status is not AttemptStatus.RUNNING:
+        raise Refused("wrong_attempt", f"the attempt {attempt_id} is {attempt.status}")
+    return attempt
+
+
+def next_node(head: RunHead) -> str:
+    """Where the graph leads from the last step. Raises Refused where it ends or has no route."""
+    node = _ahead(head)
+    if node is None:
+        raise Refused("at_end", "the graph ends here")
+    return node
+
+
+def _ahead(head: RunHead) -> str | None:
+    last = head.last
+    if last is None:
+        return head.graph.start
+    try:
+        return head.graph.next(last.node_id, last.outcome, last.switch_value)
+    except RouteError as error:
+        raise Refused("no_route", error.message) from error
+
+
+def _short(text: str | None) -> str | None:
+    return text[: ev.SUMMARY_CHARS] if text is not None else None
