@@ -19,9 +19,7 @@ _SEQUENCE = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 _SURROGATE = "\ud800-\udfff"
-_INVISIBLE = (
-    "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-)
+_INVISIBLE = "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
 _UNSAFE = re.compile(f"[\\x00-\\x1f\\x7f-\\x9f{_SURROGATE}{_INVISIBLE}]")
 
 TAB_CELLS = 8

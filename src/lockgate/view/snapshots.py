@@ -221,7 +221,7 @@ class ShownRequest:
         return None if self.deadline_at is None else max(self.deadline_at - now_ms, 0)
 
     def is_overdue(self, now_ms: int) -> bool:
-        return self.is_pending and self.deadline_at is not None and now_ms >= self.deadline_at
+        return self.is_pending and self.deadline_at is not None and now_ms > self.deadline_at
 
     def is_urgent(self, now_ms: int) -> bool:
         """Under a tenth of its time is left."""
