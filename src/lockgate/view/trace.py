@@ -1,0 +1,87 @@
+"""The Trace tab: one row per event, the newest at the end."""
+
+from lockgate.model.statuses import Word
+from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, right
+from lockgate.view.glyphs import Glyphs
+from lockgate.view.lens import Band, Lens
+from lockgate.view.snapshots import ShownEvent
+from lockgate.view.times import milli, second
+
+EVENT_CELLS = 20
+SUBJECT_CELLS = 10
+NO_EVENTS = "No events yet."
+
+_WORDS = {
+    "failed": Word.FAILED,
+    "timed_out": Word.TIMED_OUT,
+    "cancelled": Word.CANCELLED,
+    "ok": Word.COMPLETED,
+    "lost": Word.LOST,
+    "blocked": Word.BLOCKED,
+    "answered": Word.ANSWERED,
+    "paused": Word.PAUSED,
+}
+
+
+def glyph_of(mark: str, glyphs: Glyphs) -> str:
+    """The glyph that a mark names; a blank for none."""
+    if mark == "you":
+        return glyphs.asking
+    if mark in ("input", "agent"):
+        return glyphs.wanting
+    name = _WORDS.get(mark)
+    return glyphs.words[name] if name else " "
+
+
+def trace_line(
+    event: ShownEvent,
+    cells: int,
+    lens: Lens,
+    *,
+    selected: bool = False,
+    seq_cells: int = 3,
+    ahead: bool = False,
+) -> Line:
+    """The row of an event, exactly `cells` wide, cell 0 blank.
+
+    `seq_cells` grows with the trace. Below 120 columns the milliseconds, the number and the detail are left
+    out. `ahead` greys events that have not happened yet as of a replay.
+    """
+    glyph = Span(glyph_of(event.mark, lens.glyphs), event.role)
+    name = Span(left(event.type, EVENT_CELLS, lens.glyphs.ellipsis), event.role, selected)
+    subject_cells = max(SUBJECT_CELLS, len(event.subject)) if cells >= 100 else SUBJECT_CELLS
+    ellipsis = lens.glyphs.ellipsis
+    if lens.band < Band.USUAL and cells < 90:
+        stamp = Span(f"  {second(event.at, lens.zone)} ", "muted")
+        row = joined(stamp, glyph, Span(" "), name, Span(" "), Span(event.subject))
+    else:
+        stamp = Span(f"  {milli(event.at, lens.zone)} {right(str(event.seq), seq_cells)}  ", "muted")
+        subject = Span(left(event.subject, min(subject_cells, 24), ellipsis))
+        row = joined(
+            stamp, glyph, Span(" "), name, Span(" "), subject, Span(" "), Span(event.detail, "muted")
+        )
+    if ahead:
+        row = tuple(Span(span.text, "muted") for span in row)
+    return fitted(joined(fitted(row, cells - 1, ellipsis), Span(" ")), cells, ellipsis)
+
+
+def seq_width(total: int) -> int:
+    """Cells of the number column for a trace of so many events."""
+    return max(3, len(str(total)))
+
+
+def trace_rule(total: int, lens: Lens, *, scope: str = "run") -> Line:
+    """`run · 20 events`: the right end of the pane's rule."""
+    if lens.band is Band.NARROW:
+        return EMPTY
+    events = "1 event" if total == 1 else f"{total} events"
+    return (Span(f"{scope} {lens.glyphs.dot} {events}", "muted"),)
+
+
+def payload_lines(event: ShownEvent, cells: int, lens: Lens) -> list[Line]:
+    """The event whole: its facts and its payload, one row per line of JSON, clipped."""
+    zone = lens.zone
+    head = joined(Span(f"  {event.type}", "strong", bold=True), Span(f"  seq {event.seq}", "muted"))
+    facts = joined(blank(2), Span(f"{milli(event.at, zone)}  {event.subject}  {event.detail}", "muted"))
+    body = [joined(blank(4), Span(text)) for text in event.payload.split("\n")]
+    return [fitted(line, cells, lens.glyphs.ellipsis) for line in (head, facts, EMPTY, *body)]
