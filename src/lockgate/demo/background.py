@@ -1,0 +1,39 @@
+"""The demo's host: another process that lives no longer than the demo."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from lockgate.demo.project import Place
+
+_STOP_SECONDS = 10.0
+
+
+@contextmanager
+def background_host(place: Place) -> Iterator[int]:
+    """Runs `lockgate host` on the demo's store; gives its pid, and stops it in the end.
+
+    The host holds the reading end of a pipe and stops when it closes: so it also stops when the demo is killed.
+    """
+    command = [sys.executable, "-m", "lockgate", "host", "--leash", "--db", str(place.store)]
+    with place.host_log.open("ab") as log:
+        host = subprocess.Popen(
+            command,
+            cwd=place.directory,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            # Its own session: Ctrl-C in the terminal is for the demo, which then stops the host in order.
+            start_new_session=True,
+        )
+    assert host.stdin is not None
+    try:
+        yield host.pid
+    finally:
+        host.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            host.wait(_STOP_SECONDS)
+        if host.poll() is None:
+            host.kill()
+            host.wait()

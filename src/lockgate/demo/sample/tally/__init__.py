@@ -1,0 +1,1 @@
+"""Counts lines, words and letters."""

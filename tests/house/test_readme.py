@@ -1,0 +1,45 @@
+"""The README's commands are the ones that CI runs, and the words in it are the program's."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def readme() -> str:
+    return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def commands() -> list[str]:
+    """The lines of the README's shell blocks."""
+    blocks = re.findall(r"```sh\n(.*?)```", readme(), re.DOTALL)
+    return [line.strip() for block in blocks for line in block.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("command", ["python -m pip install . && lockgate demo", 'python -m pip install ".[test]" && python -m pytest'])
+def test_the_two_commands_are_in_the_readme_and_in_ci(command: str) -> None:
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert command in commands()
+    assert command in ci
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    from lockgate.cli.app import COMMANDS
+
+    named = {
+        match[1]
+        for line in commands()
+        if not line.startswith("#")
+        for match in re.finditer(r"\blockgate ([a-z]+)\b", line.split("#")[0])
+    }
+    assert named
+    assert named <= set(COMMANDS)
+
+
+def test_every_word_of_a_situation_is_explained() -> None:
+    from lockgate.model.statuses import Word
+
+    table = readme()
+    assert [word for word in Word if f"{word}".replace("_", " ") not in table.replace("_", " ")] == []
