@@ -1,0 +1,175 @@
+"""One launch of one run: the process is started, served, watched, stopped where it must be, and accounted for.
+
+Whatever happens to the worker, the launch ends with its whole process group dead and with one command that
+gives the run back: released, lost, or blocked. If the claim has ended by then (the run waits, is over, or was
+cancelled), that command finds no claim and changes nothing.
+"""
+
+import asyncio
+import os
+import signal
+import time
+
+from lockgate.host.channel import Channel
+from lockgate.host.exits import until_exit
+from lockgate.host.ledger import Ledger, Taken
+from lockgate.host.output import OutputDesk
+from lockgate.host.overtime import commit_timeout
+from lockgate.host.pipes import Capture
+from lockgate.host.processes import kill_descendants, signal_group
+from lockgate.host.protocol import FrameError
+from lockgate.host.session import Session
+from lockgate.host.spawning import Spawned, spawn
+from lockgate.host.verdict import Ending, ending_of
+
+LOAD_LIMIT_S = 30.0
+"""How long a worker may take to load its workflow and say ready."""
+
+OVERTIME_S = 5.0
+"""How long past an attempt's limit the engine may take to commit the timeout itself."""
+
+TERM_GRACE_S = 2.0
+EXIT_GRACE_S = 1.0
+"""How long a worker may take to be gone after its last word."""
+
+_LAST_WORDS_S = 1.0
+_KILL_S = 5.0
+
+
+class Supervisor:
+    """Supervises one claimed run from launch to end; `run` returns when nothing of the launch is left."""
+
+    def __init__(self, taken: Taken, ledger: Ledger, output: OutputDesk) -> None:
+        self.taken = taken
+        self._ledger = ledger
+        self._output = output
+        self._stopped: str | None = None
+        self._stop = asyncio.Event()
+
+    @property
+    def run_id(self) -> str:
+        return self.taken.run_id
+
+    def stop(self, cause: str) -> None:
+        """Ends the group: fenced, TERM, two seconds, KILL. The first cause stands."""
+        if self._stopped is None:
+            self._stopped = cause
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Raises StoreError only where the store itself is gone or damaged."""
+        try:
+            spawned = spawn(self.run_id, environment=os.environ)
+        except OSError as error:
+            ending = Ending(load_error=f"no process could be started: {error.strerror}")
+        else:
+            ending = await self._launch(spawned)
+        await self._ledger.give_back(self.taken, ending)
+
+    async def _launch(self, spawned: Spawned) -> Ending:
+        session: Session | None = None
+        try:
+            channel = await Channel.over(spawned.socket)
+            capture = Capture(self.run_id, spawned.stdout, spawned.stderr, self._output, lambda: _name(session))
+            session = Session(channel, self.taken.execution, self.taken.launch, capture.drain)
+            return await self._supervise(spawned, session, capture)
+        finally:
+            # Also when the host itself fails or is cancelled: nothing of a worker outlives its supervisor.
+            signal_group(spawned.pid, signal.SIGKILL)
+            kill_descendants(spawned.pid, session.attempts if session is not None else ())
+            spawned.child.wait()
+
+    async def _supervise(self, spawned: Spawned, session: Session, capture: Capture) -> Ending:
+        serving = asyncio.create_task(session.serve())
+        exited = asyncio.create_task(until_exit(spawned.pid))
+        try:
+            await self._ledger.attach(self.taken, spawned.pid)
+            breach = await self._watch(session, serving, exited)
+            await self._end(spawned.pid, session, serving, exited)
+            timed_out = await self._settle_overtime(session)
+        finally:
+            for task in (serving, exited):
+                task.cancel()
+            session.close()
+            capture.drain()
+            capture.close()
+        return ending_of(
+            session,
+            status=spawned.child.wait(),
+            stopped=self._stopped,
+            timed_out=timed_out,
+            breach=breach,
+            stderr_tail=capture.tail.text,
+        )
+
+    async def _watch(self, session: Session, serving: "asyncio.Task[None]", exited: "asyncio.Task[None]") -> str | None:
+        """Until the worker ends, says its last word, breaks the protocol, is late, or is to be stopped.
+
+        The breach of the protocol, if that was it.
+        """
+        begun = time.monotonic()
+        stop = asyncio.create_task(self._stop.wait())
+        try:
+            while not (stop.done() or exited.done()):
+                session.changed.clear()
+                limit = _limit(session, begun)
+                if limit is not None and limit <= time.monotonic():
+                    self.stop("timeout" if session.is_ready.is_set() else "silent")
+                    return None
+                if serving.done():
+                    return _breach(serving)
+                changed = asyncio.create_task(session.changed.wait())
+                timeout = None if limit is None else limit - time.monotonic()
+                await asyncio.wait(
+                    {serving, exited, stop, changed}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+                )
+                changed.cancel()
+            return None
+        finally:
+            stop.cancel()
+
+    async def _end(
+        self, pid: int, session: Session, serving: "asyncio.Task[None]", exited: "asyncio.Task[None]"
+    ) -> None:
+        """The group is dead afterwards, and nothing more is committed for it."""
+        if self._stopped is not None:
+            await session.fence()
+            signal_group(pid, signal.SIGTERM)
+            await asyncio.wait({exited}, timeout=TERM_GRACE_S)
+        elif not exited.done():
+            await asyncio.wait({exited}, timeout=EXIT_GRACE_S)
+        if exited.done() and not serving.done():
+            # What it proposed before it died is still in the socket.
+            await asyncio.wait({serving}, timeout=_LAST_WORDS_S)
+        await session.fence()
+        signal_group(pid, signal.SIGKILL)
+        kill_descendants(pid, session.attempts)
+        await asyncio.wait({exited}, timeout=_KILL_S)
+
+    async def _settle_overtime(self, session: Session) -> bool:
+        if self._stopped != "timeout" or session.attempt is None:
+            return False
+        return await commit_timeout(self.taken.execution, session.attempt)
+
+
+def _name(session: Session | None) -> str | None:
+    return session.attempt.attempt_id if session is not None and session.attempt is not None else None
+
+
+def _limit(session: Session, begun: float) -> float | None:
+    """The monotonic second at which the worker must have moved, None where it may take for ever."""
+    if not session.is_ready.is_set():
+        return begun + LOAD_LIMIT_S
+    if session.attempt is None or session.attempt.until is None:
+        return None
+    return session.attempt.until + OVERTIME_S
+
+
+def _breach(serving: "asyncio.Task[None]") -> str | None:
+    """Why serving ended too early, if the worker is to blame; any other failure is the host's own."""
+    error = serving.exception()
+    if error is None or isinstance(error, ConnectionError):
+        return None
+    if isinstance(error, FrameError):
+        return str(error)
+    raise error

@@ -1,0 +1,93 @@
+"""What the end of a launch means for its run: one pure function from what was seen to the host's command."""
+
+from lockgate.flow.transitions import Block, Lose, Release
+from lockgate.host.protocol import Exiting, LoadFailed, SourcesDiffer
+from lockgate.host.session import Session
+from lockgate.model.records import Record
+from lockgate.model.statuses import BlockCode, WorkerStatus
+
+DETAIL_CHARS = 300
+"""How much of a reason a blocked run's event carries; the whole stderr tail is in run_workers."""
+
+
+class Ending(Record, frozen=True, kw_only=True):
+    """All that was seen of one launch.
+
+    `stopped` is the host's own reason for ending the group (host_stopped, cancelled, claim_lost, pause_now,
+    timeout, silent), None where the worker ended by itself. `answered` is the last outcome other than accepted
+    or refused that a proposal got. `exiting` is the reason that the worker gave. `files` and `load_error` are
+    why nothing was executed. `timed_out`: the host committed the timeout that the worker did not.
+    """
+
+    exit_code: int | None = None
+    signal: int | None = None
+    stopped: str | None = None
+    answered: str | None = None
+    exiting: str | None = None
+    progressed: bool = False
+    timed_out: bool = False
+    files: tuple[str, ...] = ()
+    load_error: str | None = None
+    stderr_tail: str = ""
+
+    @property
+    def worker_status(self) -> WorkerStatus:
+        if self.stopped is not None:
+            return WorkerStatus.STOPPED
+        return WorkerStatus.EXITED if self.exit_code == 0 else WorkerStatus.CRASHED
+
+
+UNCOUNTED = frozenset({"host_stopped", "cancelled", "claim_lost", "pause_now"})
+"""Ends that the host itself brought about, for no fault of the worker."""
+
+
+def ending_of(
+    session: Session, *, status: int, stopped: str | None, timed_out: bool, breach: str | None, stderr_tail: str
+) -> Ending:
+    """What the session and the process's exit status tell; a negative status is a signal."""
+    said = session.said
+    if breach is not None:
+        stderr_tail += f"\nthe worker broke the protocol: {breach}\n"
+    if stopped == "silent":
+        stderr_tail += "\nthe worker did not load its workflow in time\n"
+    return Ending(
+        exit_code=status if status >= 0 else None,
+        signal=-status if status < 0 else None,
+        stopped=stopped,
+        answered=session.answered,
+        exiting=said.reason if isinstance(said, Exiting) else None,
+        progressed=session.progressed,
+        timed_out=timed_out,
+        files=said.files if isinstance(said, SourcesDiffer) else (),
+        load_error=said.text if isinstance(said, LoadFailed) else None,
+        stderr_tail=stderr_tail,
+    )
+
+
+def command_for(ending: Ending) -> Release | Lose | Block:
+    """The command that gives the run back; where the claim has ended already, committing it changes nothing."""
+    if ending.files:
+        return Block(code=BlockCode.SOURCE_CHANGED, detail=_short(", ".join(ending.files)))
+    if ending.load_error is not None:
+        return Block(code=BlockCode.LOAD_FAILED, detail=_short(ending.load_error))
+    if ending.timed_out:
+        return Release()
+    if ending.stopped is not None:
+        return lost(ending, ending.stopped)
+    if ending.exiting is not None or ending.answered is not None:
+        return Release()
+    return lost(ending, "exit" if ending.signal is None else "signal")
+
+
+def lost(ending: Ending, cause: str) -> Lose:
+    return Lose(
+        cause=cause,
+        counted=cause not in UNCOUNTED,
+        progressed=ending.progressed,
+        exit_code=ending.exit_code,
+        signal=ending.signal,
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= DETAIL_CHARS else text[: DETAIL_CHARS - 3] + "..."

@@ -1,0 +1,112 @@
+"""The process that executes one run: `python -P -u -m lockgate.host.worker FD`.
+
+It holds one end of the socketpair and nothing else: no store, no token. It loads the workflow's file in the
+run's project directory, compares it with what the run recorded, says ready, runs the engine, and exits. User
+code runs here; whatever it does to this process, the host sees an exit and decides.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+import msgspec
+
+from lockgate.engine.loading import Loaded, load
+from lockgate.engine.runner import run
+from lockgate.flow.sources import changed
+from lockgate.host.channel import Channel
+from lockgate.host.client import HostClient, HostGone
+from lockgate.host.protocol import Launch
+from lockgate.host.watchdog import watch_host
+from lockgate.model.encoding import sha256, stored
+from lockgate.model.errors import ClaimLost, LockgateError, Refused
+
+LOST_HOST = 70
+"""The exit code of a worker whose host is gone; nobody reads it but a person looking at processes."""
+
+
+def main() -> None:
+    connected = socket.socket(fileno=int(sys.argv[1]))
+    connected.set_inheritable(False)
+    watch_host(connected)
+    code = _run_to_end(connected)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    # A node that ran over its limit may still sit in a thread: nothing may wait for it.
+    os._exit(code)
+
+
+def _run_to_end(connected: socket.socket) -> int:
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    task = loop.create_task(serve(connected))
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return loop.run_until_complete(task)
+    except asyncio.CancelledError:
+        return 128 + signal.SIGTERM
+    except HostGone:
+        return LOST_HOST
+    except BaseException:
+        # Also SystemExit of user code: whatever ended the engine is a lost launch, and stderr says which.
+        traceback.print_exc()
+        return 1
+
+
+async def serve(connected: socket.socket) -> int:
+    """Executes the run that the host names; the exit code."""
+    channel = await Channel.over(connected)
+    client, launch = await HostClient.greet(channel)
+    loaded = await _load(client, launch)
+    if loaded is None:
+        return 0
+    await client.say_exiting(await _execute(client, loaded))
+    return 0
+
+
+async def _execute(client: HostClient, loaded: Loaded) -> str:
+    """Runs until the run ends, waits, or is no longer this worker's; the reason."""
+    try:
+        return await run(loaded.workflow, client, sources=loaded.sources)
+    except ClaimLost:
+        return "claim_lost"
+    except Refused as refusal:
+        if refusal.code == "paused":
+            return "paused"
+        raise
+
+
+async def _load(client: HostClient, launch: Launch) -> Loaded | None:
+    """The workflow, if it is the one that was started; otherwise the host is told why not."""
+    try:
+        os.chdir(launch.project_dir)
+        loaded = load(Path(launch.file), launch.name, project_dir=Path(launch.project_dir))
+    except LockgateError as error:
+        await client.say_load_failed(error.message)
+        return None
+    except OSError as error:
+        await client.say_load_failed(f"{launch.project_dir}: {error.strerror}")
+        return None
+    differing = await _differing(client, launch, loaded)
+    if differing:
+        await client.say_sources_differ(differing)
+        return None
+    return loaded
+
+
+async def _differing(client: HostClient, launch: Launch, loaded: Loaded) -> tuple[str, ...]:
+    """The changed files; the workflow's own file where only the graph that it makes has changed."""
+    recorded = msgspec.json.decode(await client.read_value(launch.sources_hash), type=dict[str, str])
+    differing = changed(recorded, loaded.sources)
+    if differing or sha256(stored(loaded.workflow.document())) == launch.definition_digest:
+        return differing
+    return (str(loaded.file),)
+
+
+if __name__ == "__main__":
+    main()
