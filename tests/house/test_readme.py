@@ -18,7 +18,9 @@ def commands() -> list[str]:
     return [line.strip() for block in blocks for line in block.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("command", ["python -m pip install . && lockgate demo", 'python -m pip install ".[test]" && python -m pytest'])
+@pytest.mark.parametrize(
+    "command", ["python -m pip install . && lockgate demo", 'python -m pip install ".[test]" && python -m pytest']
+)
 def test_the_two_commands_are_in_the_readme_and_in_ci(command: str) -> None:
     ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert command in commands()

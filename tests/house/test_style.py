@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "lockgate"
-MODULES = sorted(
-    path for path in PACKAGE.rglob("*.py") if "sample" not in path.parts and "workflows" not in path.parts
-)
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "sample" not in path.parts and "workflows" not in path.parts)
 BANNED = {"utils", "util", "helpers", "helper", "manager", "managers", "base", "common", "misc", "core", "types"}
 MODULE_LINES, CLASS_LINES, FUNCTION_LINES = 400, 300, 60
 

@@ -43,7 +43,8 @@ class Call:
         """One read transaction on the store, which must exist; `function(connection, *arguments)`."""
         from lockgate.store.once import read_once
 
-        return read_once(self.db, lambda connection: function(connection, *arguments))
+        found: T = read_once(self.db, lambda connection: function(connection, *arguments))
+        return found
 
     def document(self, document: Mapping[str, Any]) -> None:
         """Prints one JSON document on one line; everything beyond ASCII is escaped, so no terminal obeys it."""

@@ -16,11 +16,11 @@ def default_config() -> Path:
     return platformdirs.user_config_path(APP) / "config.toml"
 
 
-def user_workflows() -> Path:
-    """Workflows that are found by name from every directory."""
-    return platformdirs.user_data_path(APP) / "workflows"
+def user_data() -> Path:
+    """Its `workflows` are found by name from every directory."""
+    return platformdirs.user_data_path(APP)
 
 
 def demo_dir(stamp: str) -> Path:
     """A new directory for one demo; `stamp` is a compact UTC time."""
-    return platformdirs.user_data_path(APP) / f"demo-{stamp}"
+    return user_data() / f"demo-{stamp}"

@@ -81,7 +81,7 @@ def read(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
     that does not exist is refused by name, so that a misspelt one is not silently the default.
     """
     file = Path(environ.get(CONFIG_VARIABLE) or places.default_config()).expanduser()
-    filed = _filed(file, required=CONFIG_VARIABLE in environ)
+    filed = _filed(file, required=bool(environ.get(CONFIG_VARIABLE)))
     found = {name: _find(name, flags, environ, filed, str(file)) for name in SETTINGS}
     return Settings(file=file, found=found)
 
@@ -169,7 +169,8 @@ def _words(given: Any) -> Mapping[str, str]:
     """A table of texts; in the environment `name=text`, comma separated."""
     pairs = given
     if isinstance(given, str):
-        pairs = dict(pair.strip().split("=", 1) if "=" in pair else (pair, None) for pair in given.split(","))
+        parts = [pair.strip().partition("=") for pair in given.split(",")]
+        pairs = {name: text if equals else None for name, equals, text in parts}
     if not isinstance(pairs, Mapping) or not all(isinstance(text, str) for text in pairs.values()):
         raise ValueError(f"a table of names and texts, got {given!r}")
     return dict(pairs)

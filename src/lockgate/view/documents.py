@@ -152,12 +152,6 @@ def event_document(event: EventView) -> Document:
 
 
 def receipt_document(receipt: Receipt) -> Document:
-    winner = receipt.winner
-    if winner is not None:
-        winner = {
-            **winner,
-            "at": moment(winner["at"]) if isinstance(winner.get("at"), int) else winner.get("at"),
-        }
     return {
         "outcome": receipt.outcome,
         "command": receipt.command,
@@ -165,8 +159,18 @@ def receipt_document(receipt: Receipt) -> Document:
         "run_id": receipt.run_id,
         "revision": receipt.revision,
         "reason": receipt.reason,
-        "winner": winner,
+        "winner": None if receipt.winner is None else winner_document(receipt.winner),
         "at": moment(receipt.at),
+    }
+
+
+def winner_document(winner: dict[str, Any]) -> Document:
+    """Who won, when and with what; for an effect `choice` is the status that it was resolved to."""
+    return {
+        "choice": winner.get("choice") or winner.get("status"),
+        "actor": winner.get("actor"),
+        "at": moment(winner.get("at")),
+        "source": winner.get("provenance") or winner.get("source"),
     }
 
 

@@ -24,7 +24,7 @@ PLACE = "var"
 def find(ctx: Context) -> dict[str, Any]:
     """The files over `at_least` bytes (of the run's input, 100 KB if it says nothing), the biggest first."""
     at_least = (ctx.input or {}).get("at_least", 100_000)
-    found = []
+    found: list[dict[str, Any]] = []
     for directory, _, names in os.walk(PLACE):
         for name in names:
             path = os.path.join(directory, name)

@@ -49,7 +49,7 @@ def write_notes(ctx: Context) -> dict[str, Any]:
 
 def ask(ctx: Context) -> Ask:
     notes = ctx.outputs["notes"]
-    blocks = [section("Changes"), bullets(notes["changes"])]
+    blocks: list[Any] = [section("Changes"), bullets(notes["changes"])]
     if notes["foreword"]:
         blocks = [section("Foreword"), paragraph(notes["foreword"]), *blocks]
     return Ask(
