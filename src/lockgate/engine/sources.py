@@ -3,10 +3,9 @@
 import sys
 from pathlib import Path
 
-import lockgate
 from lockgate.model.encoding import sha256
 
-_OWN = Path(lockgate.__file__).resolve().parent
+_OWN = Path(__file__).resolve().parents[1]
 _LIBRARIES = {"site-packages", "dist-packages"}
 
 

@@ -25,9 +25,7 @@ def _check_ends(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> None:
     for edge in edges:
         if edge.source not in nodes:
             targets = ", ".join(edge.targets)
-            raise DefinitionError(
-                f"the edge {edge.source} → {targets} starts at an unknown node {edge.source!r}"
-            )
+            raise DefinitionError(f"the edge {edge.source} → {targets} starts at an unknown node {edge.source!r}")
         for target in edge.targets:
             if target not in nodes:
                 raise DefinitionError(

@@ -31,9 +31,7 @@ Seconds = float | Callback | None
 
 def compute(function: Callback, *, timeout: Seconds = None) -> ComputeNode:
     """A pure function of the context; its return value is the output (JSON). After a loss it runs again."""
-    return ComputeNode(
-        function=_function(function, "the function of a compute node"), timeout=_timeout(timeout)
-    )
+    return ComputeNode(function=_function(function, "the function of a compute node"), timeout=_timeout(timeout))
 
 
 def action(function: Callback, *, effect: Effect, timeout: Seconds = None) -> ActionNode:
@@ -174,13 +172,7 @@ def _command(
     if isinstance(capture, bool) or not isinstance(capture, int) or not 0 < capture <= _MAX_CAPTURE:
         raise DefinitionError(f"capture must be 1 to {_MAX_CAPTURE} characters, got {capture!r}")
     for name, value in (env or {}).items():
-        if (
-            not isinstance(name, str)
-            or not isinstance(value, str)
-            or not name
-            or "=" in name
-            or "\0" in name + value
-        ):
+        if not isinstance(name, str) or not isinstance(value, str) or not name or "=" in name or "\0" in name + value:
             raise DefinitionError(f"env must map names to texts, got {name!r}: {value!r}")
     codes = frozenset(allow)
     if not codes or any(isinstance(code, bool) or not isinstance(code, int) for code in codes):

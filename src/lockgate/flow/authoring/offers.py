@@ -61,7 +61,7 @@ def keyed(choices: Any) -> tuple[Choice, ...]:
 
 
 def default_of(given: Any, choices: Sequence[Choice]) -> Default:
-    """The checked default of `on_timeout=(choice, seconds)`."""
+    """The checked default of `on_timeout=(choice, seconds)`; a deadline counts whole seconds, rounded up."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise DefinitionError(f"on_timeout must be (choice, seconds), got {given!r}")
     key, seconds = given
@@ -70,7 +70,8 @@ def default_of(given: Any, choices: Sequence[Choice]) -> Default:
         raise DefinitionError(f"on_timeout takes {key!r}, which is not a choice")
     if chosen.input is not None and chosen.input.min_length > 0:
         raise DefinitionError(f"on_timeout takes {key!r}, which needs a text that nobody would give")
-    return Default(choice=key, after_ms=milliseconds(seconds, "the seconds of on_timeout"))
+    after_ms = milliseconds(seconds, "the seconds of on_timeout")
+    return Default(choice=key, after_ms=-(-after_ms // 1000) * 1000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,113 @@
+"""What a node's functions are given."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lockgate.model.statuses import Outcome, Recovery
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where the run stands. `steps` is the number of finished attempts before this one."""
+
+    run_id: str
+    workflow: str
+    node: str
+    attempt_id: str
+    attempt_number: int
+    visit: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How the latest finished attempt of a node ended; `error` is {type, message, ...} unless it was ok."""
+
+    outcome: Outcome
+    output: Any
+    error: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectState:
+    """The declared effect of this node visit. `key` stays the same over losses: give it to the other side."""
+
+    effect_id: str
+    key: str
+    type: str
+    recovery: Recovery
+
+
+class Lazily(Mapping[str, Any]):
+    """A read-only mapping whose values are made when they are first asked for."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Any]]) -> None:
+        self._makers = makers
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._made:
+            self._made[key] = self._makers[key]()
+        return self._made[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(self._makers) or 'empty'}>"
+
+
+Publish = Callable[[str, str, Mapping[str, Any]], None]
+
+
+class Context:
+    """The one argument of a node's functions.
+
+    `outputs` has the latest output of each node whose latest attempt ended ok, `results` the latest Result of
+    every node that ran. Values are copies: changing them changes nothing else.
+    """
+
+    def __init__(
+        self,
+        *,
+        state: State,
+        input: Callable[[], Any],
+        outputs: Mapping[str, Callable[[], Any]],
+        results: Mapping[str, Callable[[], Any]],
+        publish: Publish,
+    ) -> None:
+        self.state = state
+        self.outputs: Mapping[str, Any] = Lazily(outputs)
+        self.results: Mapping[str, Result] = Lazily(results)
+        self.settings: Mapping[str, Any] = {}
+        self.effect: EffectState | None = None
+        self._input = Lazily({"input": input})
+        self._publish = publish
+        self._stopping = threading.Event()
+
+    @property
+    def input(self) -> Any:
+        """The run's input."""
+        return self._input["input"]
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the node ran over its limit or has to stop: what goes on after that is not recorded."""
+        return self._stopping.is_set()
+
+    def update(self, data: Mapping[str, Any], *, type: str = "progress", key: str = "overall") -> None:
+        """Publishes progress, from any thread, without waiting.
+
+        The newest data of each (type, key) is what people see, at most four commits a second. `progress`
+        takes completed, total, unit, label, phase and status. Raises PayloadError for what does not fit.
+        """
+        self._publish(type, key, data)
+
+    def stop(self) -> None:
+        """Tells the node's functions that their time is over."""
+        self._stopping.set()

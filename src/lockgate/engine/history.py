@@ -1,0 +1,55 @@
+"""What the run has done so far, as far as the next node needs it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lockgate.engine.context import Result
+from lockgate.engine.values import Values
+from lockgate.model.records import Continuation, StepRef
+from lockgate.model.statuses import Outcome
+
+
+class History:
+    """The number of steps, the last one, and the latest of each node."""
+
+    def __init__(self, continuation: Continuation, values: Values) -> None:
+        self.run_id = continuation.run_id
+        self.workflow = continuation.workflow
+        self.input_hash = continuation.input_hash
+        self.steps = continuation.steps
+        self.last = continuation.last
+        self._values = values
+        self._latest = {step.node_id: step for step in continuation.results}
+
+    async def fetch(self) -> None:
+        """Makes every value that a function may ask for available."""
+        await self._values.fetch(self._hashes())
+
+    def add(self, step: StepRef) -> None:
+        self.steps += 1
+        self.last = step
+        self._latest[step.node_id] = step
+        self._values.forget_all_but(self._hashes())
+
+    def input(self) -> Any:
+        return self._values.decoded(self.input_hash)
+
+    def outputs(self) -> dict[str, Callable[[], Any]]:
+        """A maker of the output for each node whose latest attempt ended ok."""
+        return {
+            node: self._maker(step.output_hash) for node, step in self._latest.items() if step.outcome is Outcome.OK
+        }
+
+    def results(self) -> dict[str, Callable[[], Result]]:
+        return {node: self._result_maker(step) for node, step in self._latest.items()}
+
+    def _maker(self, name: str | None) -> Callable[[], Any]:
+        return lambda: self._values.decoded(name) if name is not None else None
+
+    def _result_maker(self, step: StepRef) -> Callable[[], Result]:
+        output, error = self._maker(step.output_hash), self._maker(step.error_hash)
+        return lambda: Result(outcome=step.outcome, output=output(), error=error())
+
+    def _hashes(self) -> set[str]:
+        every = [(step.output_hash, step.error_hash) for step in self._latest.values()]
+        return {self.input_hash, *(name for pair in every for name in pair if name is not None)}

@@ -1,0 +1,105 @@
+"""Progress on its way into the store: coalesced by (type, key), newest wins, at most four commits a second."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from lockgate.flow.progress import check_progress
+from lockgate.model import ids
+from lockgate.model.encoding import checked, sha256
+from lockgate.model.errors import PayloadError
+from lockgate.model.records import Value
+
+INTERVAL = 0.25
+MAX_BYTES = 64 << 10
+MAX_PAIRS = 1024
+
+Commit = Callable[[str, str, Value], Awaitable[None]]
+
+
+class Updates:
+    """The updates of one attempt. `publish` may be called from any thread; the rest belongs to the loop.
+
+    `on_failure` is called when an update cannot be committed.
+    """
+
+    def __init__(self, commit: Commit) -> None:
+        self._commit = commit
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._pairs: set[tuple[str, str]] = set()
+        self._pending: dict[tuple[str, str], Value] = {}
+        self._woken = asyncio.Event()
+        self._committing = asyncio.Lock()
+        self._pump: asyncio.Task[None] | None = None
+        self.on_failure: Callable[[], None] | None = None
+
+    def publish(self, type: str, key: str, data: Mapping[str, Any]) -> None:
+        """Takes an update. Raises PayloadError for a name or data that no store would take."""
+        value = _checked(type, key, data)
+        with self._lock:
+            self._pairs.add((type, key))
+            if len(self._pairs) > MAX_PAIRS:
+                self._pairs.discard((type, key))
+                raise PayloadError("key", f"at most {MAX_PAIRS} keys in an attempt", f"another, {key!r}")
+            self._pending[type, key] = value
+        self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        if self._pump is None:
+            self._pump = self._loop.create_task(self._run())
+            self._pump.add_done_callback(self._ended)
+        self._woken.set()
+
+    def _ended(self, pump: "asyncio.Task[None]") -> None:
+        # The next commit meets the same trouble and says it; until then the node is told that it is in vain.
+        if not pump.cancelled() and pump.exception() is not None and self.on_failure is not None:
+            self.on_failure()
+
+    async def _run(self) -> None:
+        while True:
+            await self._woken.wait()
+            self._woken.clear()
+            while await self._commit_one():
+                await asyncio.sleep(INTERVAL)
+
+    async def _commit_one(self) -> bool:
+        async with self._committing:
+            with self._lock:
+                pair = next(iter(self._pending), None)
+                if pair is None:
+                    return False
+                value = self._pending.pop(pair)
+            await self._commit(*pair, value)
+            return True
+
+    async def flush(self) -> None:
+        """Commits what is still pending, without the pauses; after it nothing is committed any more."""
+        if not self._pairs:
+            return
+        await self.stop()
+        while await self._commit_one():
+            pass
+
+    async def stop(self) -> None:
+        pump, self._pump = self._pump, None
+        if pump is None:
+            return
+        # A commit under way is finished, not torn: the pump waits or sleeps when it is cancelled.
+        async with self._committing:
+            pump.cancel()
+        await asyncio.gather(pump, return_exceptions=True)
+
+
+def _checked(type: str, key: str, data: Mapping[str, Any]) -> Value:
+    for given, grammar, what in ((type, ids.UPDATE_TYPE, "type"), (key, ids.UPDATE_KEY, "key")):
+        if not isinstance(given, str) or grammar.fullmatch(given) is None:
+            raise PayloadError(what, f"a text that matches {grammar.pattern}", repr(given))
+    if not isinstance(data, Mapping):
+        raise PayloadError("$", "an object", f"a {data.__class__.__name__}")
+    plain = dict(data)
+    if type == "progress":
+        check_progress(plain)
+    content = checked(plain, limit=MAX_BYTES)
+    return Value(hash=sha256(content), content=content)

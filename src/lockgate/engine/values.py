@@ -1,0 +1,59 @@
+"""The values that a run has met so far, by hash, as stored bytes.
+
+Functions get a fresh decoding each time: what one of them changes in a value, no other sees.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from lockgate.engine.ports import ExecutionStore
+from lockgate.model.encoding import MAX_OUTPUT_BYTES, checked, sha256
+from lockgate.model.records import Value
+
+
+def value_of(value: Any, root: str = "$") -> Value:
+    """The stored form of what a function returned. Raises PayloadError with the path below `root`."""
+    content = checked(value, limit=MAX_OUTPUT_BYTES, root=root)
+    return Value(hash=sha256(content), content=content)
+
+
+class Values:
+    """Remembers contents, and which of them the store has for certain."""
+
+    def __init__(self, store: ExecutionStore) -> None:
+        self._store = store
+        self._content: dict[str, bytes] = {}
+        self._kept: set[str] = set()
+
+    async def fetch(self, hashes: Iterable[str | None]) -> None:
+        """Reads the named values from the store, so that functions can use them without waiting."""
+        for name in hashes:
+            if name is not None and name not in self._content:
+                self._content[name] = await self._store.read_value(name)
+                self._kept.add(name)
+
+    def add(self, value: Value) -> str:
+        self._content[value.hash] = value.content
+        return value.hash
+
+    def decoded(self, name: str) -> Any:
+        return msgspec.json.decode(self._content[name])
+
+    def content(self, name: str) -> bytes:
+        return self._content[name]
+
+    def unsent(self, values: Iterable[Value]) -> tuple[Value, ...]:
+        """Those of `values` that the store is not known to have."""
+        return tuple({value.hash: value for value in values if value.hash not in self._kept}.values())
+
+    def keep(self, values: Iterable[Value]) -> None:
+        """The store has committed these."""
+        self._kept.update(value.hash for value in values)
+
+    def forget_all_but(self, names: Iterable[str | None]) -> None:
+        """Drops contents that no step's latest result names any more."""
+        needed = {name for name in names if name is not None}
+        for name in self._content.keys() - needed:
+            del self._content[name]
