@@ -4,14 +4,19 @@ from lockgate.host.output import CHUNK_BYTES, HELD_BYTES, OutputDesk
 from lockgate.host.pipes import TAIL_BYTES, Tail
 
 
-def test_streams_and_attempts_are_kept_apart() -> None:
+def test_output_keeps_its_order_and_its_attempt() -> None:
     desk = OutputDesk()
     desk.add("run", "a1", "stdout", b"one ")
-    desk.add("run", "a1", "stderr", b"bad")
     desk.add("run", "a1", "stdout", b"two")
+    desk.add("run", "a1", "stderr", b"bad")
+    desk.add("run", "a1", "stdout", b"three")
     desk.add("run", "a2", "stdout", b"next")
-    found = {(item.attempt_id, item.stream): item.content for item in desk.take()}
-    assert found == {("a1", "stdout"): b"one two", ("a1", "stderr"): b"bad", ("a2", "stdout"): b"next"}
+    assert [(item.attempt_id, item.stream, item.content) for item in desk.take()] == [
+        ("a1", "stdout", b"one two"),
+        ("a1", "stderr", b"bad"),
+        ("a1", "stdout", b"three"),
+        ("a2", "stdout", b"next"),
+    ]
     assert desk.is_empty
     assert desk.take() == []
 

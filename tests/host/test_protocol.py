@@ -62,7 +62,7 @@ def test_a_large_value_travels_in_parts_that_fit(size: int) -> None:
     for piece in pieces:
         assert len(frame(piece)) <= MAX_FRAME_BYTES
         assembly.add(piece)
-    assert assembly.take([whole.hash]) == (whole,)
+    assert assembly.named([whole.hash]) == (whole,)
 
 
 def test_small_values_ride_and_large_ones_go_before() -> None:
@@ -90,4 +90,4 @@ def test_gaps_excess_and_oversize_are_refused(offset: int, size: int, content: b
 
 def test_a_proposal_cannot_name_a_value_that_was_not_sent() -> None:
     with pytest.raises(FrameError, match="was not sent"):
-        Assembly().take(["0" * 64])
+        Assembly().named(["0" * 64])

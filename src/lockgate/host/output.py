@@ -1,10 +1,11 @@
-"""What workers print: read from their pipes at once, kept per attempt, written for all runs together.
+"""What workers print: kept per attempt in the order of its arrival, written for all runs together.
 
-A worker that prints without pause must not fill the host's memory or the store: between two writes only the
-last 1 MiB of a stream is held, and what was dropped is counted as the gap before the next chunk.
+A worker that prints without pause must fill neither the host's memory nor the store: between two writes only
+the last 1 MiB of an attempt is held, and what was dropped is counted as the gap before the next chunk.
 """
 
 from collections import deque
+from itertools import groupby
 
 from lockgate.model.records import Record
 
@@ -26,38 +27,41 @@ class Printed(Record, frozen=True, kw_only=True):
 
 
 class Held:
-    """The unwritten output of one stream of one attempt, bounded."""
+    """The unwritten output of one attempt, bounded."""
 
     def __init__(self) -> None:
-        self._pieces: deque[bytes] = deque()
+        self._pieces: deque[tuple[str, bytes]] = deque()
         self._size = 0
         self._gap = 0
 
-    def add(self, content: bytes) -> None:
-        self._pieces.append(content)
+    def add(self, stream: str, content: bytes) -> None:
+        self._pieces.append((stream, content))
         self._size += len(content)
-        while self._size - len(self._pieces[0]) >= HELD_BYTES:
-            dropped = self._pieces.popleft()
+        while self._size - len(self._pieces[0][1]) >= HELD_BYTES:
+            _, dropped = self._pieces.popleft()
             self._size -= len(dropped)
             self._gap += len(dropped)
 
-    def take(self) -> list[tuple[int, bytes]]:
-        """The chunks with the gap before each; nothing is held afterwards."""
-        content, gap = b"".join(self._pieces), self._gap
-        self._pieces.clear()
-        self._size = self._gap = 0
-        starts = range(0, len(content), CHUNK_BYTES)
-        return [(gap if start == 0 else 0, content[start : start + CHUNK_BYTES]) for start in starts]
+    def chunks(self) -> list[tuple[str, int, bytes]]:
+        """(stream, gap before it, content), at most CHUNK_BYTES each."""
+        found: list[tuple[str, int, bytes]] = []
+        gap = self._gap
+        for stream, pieces in groupby(self._pieces, key=lambda piece: piece[0]):
+            content = b"".join(piece for _, piece in pieces)
+            for start in range(0, len(content), CHUNK_BYTES):
+                found.append((stream, gap, content[start : start + CHUNK_BYTES]))
+                gap = 0
+        return found
 
 
 class OutputDesk:
     """Collects the output of all runs of a host; `take` empties it."""
 
     def __init__(self) -> None:
-        self._held: dict[tuple[str, str, str], Held] = {}
+        self._held: dict[tuple[str, str], Held] = {}
 
     def add(self, run_id: str, attempt_id: str, stream: str, content: bytes) -> None:
-        self._held.setdefault((run_id, attempt_id, stream), Held()).add(content)
+        self._held.setdefault((run_id, attempt_id), Held()).add(stream, content)
 
     @property
     def is_empty(self) -> bool:
@@ -67,6 +71,6 @@ class OutputDesk:
         held, self._held = self._held, {}
         return [
             Printed(run_id=run_id, attempt_id=attempt_id, stream=stream, gap=gap, content=content)
-            for (run_id, attempt_id, stream), pieces in held.items()
-            for gap, content in pieces.take()
+            for (run_id, attempt_id), pieces in held.items()
+            for stream, gap, content in pieces.chunks()
         ]

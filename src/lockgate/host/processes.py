@@ -148,7 +148,7 @@ def adopt_orphans() -> bool:
     return bool(ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0) == 0)
 
 
-def reap_orphans(known: frozenset[int]) -> None:
+def reap_orphans(known: frozenset[int | None]) -> None:
     """Collects adopted children that have ended; `known` are the workers, whose exits others wait for."""
     for pid in _children():
         if pid not in known:

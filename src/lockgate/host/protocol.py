@@ -207,12 +207,16 @@ class Assembly:
         self._whole[part.hash] = value
         return value
 
-    def take(self, hashes: Sequence[str]) -> tuple[Value, ...]:
+    def named(self, hashes: Sequence[str]) -> tuple[Value, ...]:
         """The named values, each once. FrameError names one that never came whole."""
         missing = [name for name in hashes if name not in self._whole]
         if missing:
             raise FrameError(f"the value {missing[0][:12]} was not sent")
-        return tuple(self._whole.pop(name) for name in dict.fromkeys(hashes))
+        return tuple(self._whole[name] for name in dict.fromkeys(hashes))
+
+    def clear(self) -> None:
+        """The message that the values came for is answered."""
+        self._whole.clear()
 
 
 def verified(name: str, content: bytes) -> Value:

@@ -43,11 +43,12 @@ from lockgate.host.protocol import (
     parts,
     verified,
 )
-from lockgate.model.errors import ClaimLost, LockgateError, Refused, StoreError
+from lockgate.model.errors import ClaimLost, LockgateError, Refused, StoreBusy, StoreError
 from lockgate.model.records import Continuation, CurrentAttempt, HeadState, Record, Reply, Value
 from lockgate.model.statuses import Recovery
 
 ENDINGS = (FinishAttempt, WaitForInput)
+_BUSY_PAUSE_S = 0.2
 
 
 class ActiveAttempt(Record, frozen=True, kw_only=True):
@@ -108,8 +109,16 @@ class Session:
             self.changed.set()
         else:
             async with self._committing:
-                answers = await self._answer(message)
+                answers = await self._answer_patiently(message)
             await self._channel.send(*answers)
+
+    async def _answer_patiently(self, message: Ready | Propose | ReadValue | ReadCheckpoint) -> tuple[Message, ...]:
+        """A locked store never costs a worker its work: nothing was written, so it is asked again."""
+        while True:
+            try:
+                return await self._answer(message)
+            except StoreBusy:
+                await asyncio.sleep(_BUSY_PAUSE_S)
 
     async def _answer(self, message: Ready | Propose | ReadValue | ReadCheckpoint) -> tuple[Message, ...]:
         if self._fenced:
@@ -145,7 +154,7 @@ class Session:
     async def _propose(self, message: Propose) -> Reply:
         if any(isinstance(proposal, ENDINGS) for proposal in message.proposals):
             self._drain()
-        values = (*self._assembly.take(message.sent), *map(_checked, message.values))
+        values = (*self._assembly.named(message.sent), *map(_checked, message.values))
         reply = await self._execution.commit_transition(message.proposals, values)
         if reply.outcome == "accepted":
             self.progressed = True
@@ -154,6 +163,7 @@ class Session:
             self.changed.set()
         elif reply.outcome != "refused":
             self.answered = reply.outcome
+        self._assembly.clear()
         return reply
 
     async def _content(self, name: str) -> tuple[Message, ...]:

@@ -45,6 +45,7 @@ class Supervisor:
         self._output = output
         self._stopped: str | None = None
         self._stop = asyncio.Event()
+        self.pid: int | None = None
 
     @property
     def run_id(self) -> str:
@@ -63,6 +64,7 @@ class Supervisor:
         except OSError as error:
             ending = Ending(load_error=f"no process could be started: {error.strerror}")
         else:
+            self.pid = spawned.pid
             ending = await self._launch(spawned)
         await self._ledger.give_back(self.taken, ending)
 
@@ -80,10 +82,11 @@ class Supervisor:
             spawned.child.wait()
 
     async def _supervise(self, spawned: Spawned, session: Session, capture: Capture) -> Ending:
+        # Recorded before it is told what to load: a process that no new host could find has run no user code.
+        await self._ledger.attach(self.taken, spawned.pid)
         serving = asyncio.create_task(session.serve())
         exited = asyncio.create_task(until_exit(spawned.pid))
         try:
-            await self._ledger.attach(self.taken, spawned.pid)
             breach = await self._watch(session, serving, exited)
             await self._end(spawned.pid, session, serving, exited)
             timed_out = await self._settle_overtime(session)

@@ -37,6 +37,9 @@ class Ending(Record, frozen=True, kw_only=True):
         return WorkerStatus.EXITED if self.exit_code == 0 else WorkerStatus.CRASHED
 
 
+UNVERIFIED = "unverified"
+"""The engine's word for a running attempt that it leaves at its limit: the next worker looks at its effect."""
+
 UNCOUNTED = frozenset({"host_stopped", "cancelled", "claim_lost", "pause_now"})
 """Ends that the host itself brought about, for no fault of the worker."""
 
@@ -74,6 +77,8 @@ def command_for(ending: Ending) -> Release | Lose | Block:
         return Release()
     if ending.stopped is not None:
         return lost(ending, ending.stopped)
+    if ending.exiting == UNVERIFIED:
+        return lost(ending, "timeout")
     if ending.exiting is not None or ending.answered is not None:
         return Release()
     return lost(ending, "exit" if ending.signal is None else "signal")

@@ -23,7 +23,7 @@ from lockgate.host.client import HostClient, HostGone
 from lockgate.host.protocol import Launch
 from lockgate.host.watchdog import watch_host
 from lockgate.model.encoding import sha256, stored
-from lockgate.model.errors import ClaimLost, LockgateError, Refused
+from lockgate.model.errors import ClaimLost, LockgateError
 
 LOST_HOST = 70
 """The exit code of a worker whose host is gone; nobody reads it but a person looking at processes."""
@@ -72,13 +72,9 @@ async def serve(connected: socket.socket) -> int:
 async def _execute(client: HostClient, loaded: Loaded) -> str:
     """Runs until the run ends, waits, or is no longer this worker's; the reason."""
     try:
-        return await run(loaded.workflow, client, sources=loaded.sources)
+        return await run(loaded.workflow, client, sources=loaded.sources, environment=os.environ)
     except ClaimLost:
         return "claim_lost"
-    except Refused as refusal:
-        if refusal.code == "paused":
-            return "paused"
-        raise
 
 
 async def _load(client: HostClient, launch: Launch) -> Loaded | None:

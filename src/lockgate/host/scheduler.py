@@ -1,0 +1,102 @@
+"""Which runs are executed here now: slots are filled in the store's order, and emptied when the store says so.
+
+The database is the command bus. Every pass reads what is due and what has changed; a wake only makes the next
+pass come sooner, so a lost wake costs time, never a run. Stopping a worker and renewing a claim never wait
+for a slot.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Collection
+
+from lockgate.host.ledger import Ledger
+from lockgate.host.output import OutputDesk
+from lockgate.host.supervisor import Supervisor
+
+LONGEST_SLEEP_S = 10.0
+"""However far the next known moment is: the wall clock may be set forward."""
+
+
+class Scheduler:
+    """Holds the supervisors of one host, one for each run that it executes."""
+
+    def __init__(self, ledger: Ledger, output: OutputDesk, *, capacity: int, drain: bool) -> None:
+        self._ledger = ledger
+        self._output = output
+        self._capacity = capacity
+        self._drain = drain
+        self._active: dict[str, Supervisor] = {}
+        self._tasks: dict[asyncio.Task[None], Supervisor] = {}
+        self._woken = asyncio.Event()
+        self._touched: set[str] = set()
+        self._failure: BaseException | None = None
+
+    def wake(self, run_ids: Collection[str] = ()) -> None:
+        """Something changed; `run_ids` are the runs that others have changed."""
+        self._touched.update(run_ids)
+        self._woken.set()
+
+    @property
+    def active(self) -> tuple[Supervisor, ...]:
+        return tuple(self._active.values())
+
+    def stop_run(self, run_id: str, cause: str) -> None:
+        supervisor = self._active.get(run_id)
+        if supervisor is not None:
+            supervisor.stop(cause)
+
+    async def run(self) -> None:
+        """Passes for ever, or until nothing is claimable where the host only drains the store.
+
+        Raises what ended a supervisor before its time: only a store that cannot be used any more does.
+        """
+        while self._failure is None:
+            self._woken.clear()
+            await self._obey()
+            await self._ledger.take_due_defaults()
+            await self._ledger.end_abandoned()
+            await self._fill()
+            outlook = await self._ledger.outlook()
+            if self._drain and not self._tasks and not outlook.claimable:
+                return
+            await self._sleep(outlook.due_in_ms)
+        raise self._failure
+
+    async def _obey(self) -> None:
+        """Stops the workers of runs that others have cancelled, taken over, or paused at once."""
+        touched, self._touched = self._touched, set()
+        supervised = [self._active[run_id].taken for run_id in touched if run_id in self._active]
+        if supervised:
+            for run_id, cause in (await self._ledger.taken_away(supervised)).items():
+                self.stop_run(run_id, cause)
+
+    async def _fill(self) -> None:
+        while len(self._tasks) < self._capacity:
+            taken = await self._ledger.claim_next(exclude=self._active.keys())
+            if taken is None:
+                return
+            supervisor = Supervisor(taken, self._ledger, self._output)
+            task = asyncio.create_task(supervisor.run(), name=f"run {taken.run_id}")
+            self._active[taken.run_id] = supervisor
+            self._tasks[task] = supervisor
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        supervisor = self._tasks.pop(task)
+        del self._active[supervisor.run_id]
+        if not task.cancelled():
+            self._failure = self._failure or task.exception()
+        self._woken.set()
+
+    async def _sleep(self, due_in_ms: int | None) -> None:
+        """Until woken, or until the next known moment."""
+        seconds = LONGEST_SLEEP_S if due_in_ms is None else min(LONGEST_SLEEP_S, max(1, due_in_ms) / 1000)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+
+    async def stop(self) -> None:
+        """Ends every worker and gives its run back; no loss of these counts."""
+        for supervisor in self.active:
+            supervisor.stop("host_stopped")
+        await asyncio.gather(*self._tasks, return_exceptions=True)
