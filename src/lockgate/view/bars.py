@@ -110,9 +110,7 @@ class Bar:
             cell = min(max(self.window.cell(at, self.width), 0), self.width - 1)
             self.first, self.last = cell + 1, cell - 1
 
-    def write(
-        self, texts: Sequence[str], role: Role, *, bold: bool = False, glyph_role: Role | None = None
-    ) -> None:
+    def write(self, texts: Sequence[str], role: Role, *, bold: bool = False, glyph_role: Role | None = None) -> None:
         """The outcome one cell right of the bar, else left of it; the first text that has room, else nothing.
 
         Texts start with a glyph of one cell; it overwrites gridlines, never segments.

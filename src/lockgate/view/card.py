@@ -114,11 +114,7 @@ def _deadline(request: ShownRequest, lens: Lens) -> Line:
     if request.is_overdue(lens.now_ms):
         return joined(Span("overdue", "bad", bold=True), Span(f": {request.default_label} is due", "bad"))
     text = f"in {duration(left_ms)}"
-    time = (
-        Span(f" {text} ", "you-fill", bold=True)
-        if request.is_urgent(lens.now_ms)
-        else Span(text, "you", bold=True)
-    )
+    time = Span(f" {text} ", "you-fill", bold=True) if request.is_urgent(lens.now_ms) else Span(text, "you", bold=True)
     return joined(time, Span(then, "muted"))
 
 
@@ -151,14 +147,11 @@ def choice_lines(request: ShownRequest, cells: int, lens: Lens, pick: Pick) -> l
     Once decided, the winner is marked with its name and time, and a pick that lost says so.
     """
     return [
-        _choice(number, choice, request, cells, lens, pick)
-        for number, choice in enumerate(request.choices, start=1)
+        _choice(number, choice, request, cells, lens, pick) for number, choice in enumerate(request.choices, start=1)
     ]
 
 
-def _choice(
-    number: int, choice: ShownChoice, request: ShownRequest, cells: int, lens: Lens, pick: Pick
-) -> Line:
+def _choice(number: int, choice: ShownChoice, request: ShownRequest, cells: int, lens: Lens, pick: Pick) -> Line:
     glyphs = lens.glyphs
     resolution = request.resolution
     picked = pick.key == choice.key and resolution is None
@@ -170,17 +163,11 @@ def _choice(
         "accent" if picked else "strong" if won else "muted",
         strong,
     )
-    digit = Span(
-        f"{number} " if number < 10 else "  ", "strong" if resolution is None else "muted", resolution is None
-    )
+    digit = Span(f"{number} " if number < 10 else "  ", "strong" if resolution is None else "muted", resolution is None)
     label = Span(choice.label, "strong" if strong else calm, strong)
     width = CHOICE_CELLS if line_width((label,)) <= CHOICE_CELLS else line_width((label,))
     consequence = choice.consequence.replace("→", glyphs.arrow).replace("…", glyphs.ellipsis)
-    then = (
-        joined(Span(" then ", "muted"), Span(consequence, "strong" if won else calm))
-        if consequence
-        else EMPTY
-    )
+    then = joined(Span(" then ", "muted"), Span(consequence, "strong" if won else calm)) if consequence else EMPTY
     row = joined(digit, dot, Span(" "), label, blank(width - line_width((label,))), then)
     end = _choice_end(choice, request, lens, pick)
     room = cells - 2 * PADDING
@@ -297,20 +284,14 @@ def _who_decided(
 def _your_text(*, mine: bool, draft: bool, text: str | None) -> str:
     if mine:
         return "Your text was recorded with it." if text else "No text was asked for."
-    return (
-        "Nothing of yours was recorded. Your draft is kept below."
-        if draft
-        else "Nothing of yours was recorded."
-    )
+    return "Nothing of yours was recorded. Your draft is kept below." if draft else "Nothing of yours was recorded."
 
 
 def draft_head(length: int, cells: int, lens: Lens) -> Line:
     """The line above a draft that can no longer be recorded."""
     characters = "1 character" if length == 1 else f"{length} characters"
     room = cells - 2 * PADDING
-    return padded(
-        spread((Span("Your draft, not recorded"),), (Span(characters, "muted"),), room), cells, lens
-    )
+    return padded(spread((Span("Your draft, not recorded"),), (Span(characters, "muted"),), room), cells, lens)
 
 
 def submit_lines(request: ShownRequest, cells: int, lens: Lens) -> list[Line]:

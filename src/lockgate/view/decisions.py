@@ -99,9 +99,7 @@ def decided_lines(request: ShownRequest, cells: int, lens: Lens) -> list[Line]:
     start = joined(Span("  "), Span(lens.glyphs.ok, "muted"), Span(" "), Span(request.title))
     if resolution is None:
         return [fitted(start, cells, ellipsis), blank(cells)]
-    first = spread(
-        start, joined(Span(resolution_words(request), "strong"), Span(" ")), cells, ellipsis, gap=2
-    )
+    first = spread(start, joined(Span(resolution_words(request), "strong"), Span(" ")), cells, ellipsis, gap=2)
     when = moment(resolution.at, lens.now_ms, lens.zone)
     who = joined(blank(4), Span(request.workflow), Span(f" {request.short_id[:4]}", "muted"))
     from_where = f" from {resolution.place}" if resolution.place else ""

@@ -34,9 +34,7 @@ def start_here(snapshot: Snapshot, cells: int, lens: Lens) -> list[Line]:
     for name, command, what in _COMMANDS:
         rows.append(
             joined(
-                Span(
-                    f"  {lens.glyphs.on if lens.glyphs.live_end == '>' else lens.glyphs.live_end} ", "accent"
-                ),
+                Span(f"  {lens.glyphs.on if lens.glyphs.live_end == '>' else lens.glyphs.live_end} ", "accent"),
                 Span(left(name, NAME_CELLS), "strong", bold=True),
                 Span(f" {command}", "accent"),
             )
@@ -51,9 +49,7 @@ def start_here(snapshot: Snapshot, cells: int, lens: Lens) -> list[Line]:
         size(store.size) if store.size else "",
         f"schema {store.schema}" if store.schema else "",
     ]
-    host = "".join(span.text for span in host_words(snapshot.host, store, lens)).removeprefix(
-        lens.glyphs.dead
-    )
+    host = "".join(span.text for span in host_words(snapshot.host, store, lens)).removeprefix(lens.glyphs.dead)
     pairs = (
         ("file", ", ".join(fact for fact in facts if fact)),
         ("data", str(store.state)),

@@ -24,9 +24,7 @@ def header_line(snapshot: Snapshot, lens: Lens) -> Line:
     asks = _needs(snapshot.counts, lens)
     wrong = _wrong(snapshot.counts, lens)
     running = _running(snapshot.counts, lens) if columns >= HOST_HEADER else EMPTY
-    start = joined(
-        Span(" "), name, asks, *((gap, wrong) if wrong else ()), *((gap, running) if running else ())
-    )
+    start = joined(Span(" "), name, asks, *((gap, wrong) if wrong else ()), *((gap, running) if running else ()))
     end = joined(_facts(snapshot, lens), Span(" "))
     if line_width(start) + line_width(end) >= columns and running:
         start = joined(Span(" "), name, asks, *((gap, wrong) if wrong else ()))
@@ -131,9 +129,7 @@ def banner_lines(snapshot: Snapshot, lens: Lens) -> list[Line]:
 def _banner(name: str, role: Role, sentence: str, end: Line, lens: Lens) -> Line:
     glyphs = lens.glyphs
     mark = f"{glyphs.dead} " if role == "bad" else ""
-    start = joined(
-        Span(glyphs.cursor_edge, role), Span(f" {mark}{name}", role, bold=True), Span("  "), Span(sentence)
-    )
+    start = joined(Span(glyphs.cursor_edge, role), Span(f" {mark}{name}", role, bold=True), Span("  "), Span(sentence))
     return spread(start, joined(end, Span(" ")) if end else EMPTY, lens.columns, glyphs.ellipsis)
 
 
@@ -143,9 +139,7 @@ def status_line(pairs: Sequence[tuple[str, str]], end: Line, lens: Lens) -> Line
     end = clipped(end, max(columns // 2, columns - 30), lens.glyphs.ellipsis)
     room = columns - line_width(end) - 3
     shown = keys(pairs, room, lens)
-    return fitted(
-        joined(spread(joined(Span(" "), shown), end, columns - 1, lens.glyphs.ellipsis), Span(" ")), columns
-    )
+    return fitted(joined(spread(joined(Span(" "), shown), end, columns - 1, lens.glyphs.ellipsis), Span(" ")), columns)
 
 
 def too_small_lines(lens: Lens) -> list[Line]:

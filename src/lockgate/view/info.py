@@ -56,6 +56,4 @@ def _progress(progress: Sequence[Progress], cells: int, lens: Lens) -> list[Line
 def progress_bar(done: float, lens: Lens) -> Line:
     """A bar of 20 cells for a fraction of 0 to 1."""
     filled = round(min(max(done, 0.0), 1.0) * BAR_CELLS)
-    return joined(
-        Span(lens.glyphs.work * filled, "work"), Span(lens.glyphs.rule * (BAR_CELLS - filled), "line")
-    )
+    return joined(Span(lens.glyphs.work * filled, "work"), Span(lens.glyphs.rule * (BAR_CELLS - filled), "line"))

@@ -12,9 +12,7 @@ from lockgate.view.times import size
 NO_OUTPUT = "Nothing was written."
 
 
-def shown_output(
-    attempt_id: str, title: str, chunks: Iterable[OutputChunk], *, cut: bool = False
-) -> ShownOutput:
+def shown_output(attempt_id: str, title: str, chunks: Iterable[OutputChunk], *, cut: bool = False) -> ShownOutput:
     """Chunks in the order in which they came, as clean lines with the stream each belongs to.
 
     A chunk may end inside a line or inside a character: each stream is joined before it is split.

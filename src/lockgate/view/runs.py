@@ -47,16 +47,12 @@ def runs_head(cells: int, lens: Lens) -> Line:
     lead = blank(4)
     if lens.band is Band.WIDE:
         middle = left("workflow", 14) + " " + left("title", cells - 46)
-        return fitted(
-            joined(lead, Span(f"{left('state', STATE_CELLS)} {middle}  id      time ", "muted")), cells
-        )
+        return fitted(joined(lead, Span(f"{left('state', STATE_CELLS)} {middle}  id      time ", "muted")), cells)
     middle = left("workflow", cells - _FRAME)
     return fitted(joined(lead, Span(f"{left('state', STATE_CELLS)} {middle} id      time ", "muted")), cells)
 
 
-def run_line(
-    shown: ShownRun, cells: int, lens: Lens, *, selected: bool = False, replayed: bool = False
-) -> Line:
+def run_line(shown: ShownRun, cells: int, lens: Lens, *, selected: bool = False, replayed: bool = False) -> Line:
     """The row of a run, exactly `cells` wide; cell 0 is blank, for the cursor's bar.
 
     `replayed` marks the run whose past is on the screen: its word and time are of that moment.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from lockgate.flow.words import allowed
 from lockgate.model.records import Now, Run
 from lockgate.model.statuses import (
     EffectStatus,
@@ -102,6 +103,11 @@ class ShownRun:
     @property
     def run_id(self) -> str:
         return self.run.run_id
+
+    @property
+    def allowed(self) -> frozenset[str]:
+        """The commands that are possible on the run now; none on a ghost."""
+        return frozenset() if self.gone else allowed(self.run)
 
 
 class RunIds(Protocol):
@@ -431,6 +437,7 @@ class Snapshot:
     decisions: tuple[ShownRequest, ...] = ()
     decided: tuple[ShownRequest, ...] = ()
     detail: ShownDetail | None = None
+    request: ShownRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,7 +445,7 @@ class Interest:
     """What a screen looks at: the feed reads this much and no more.
 
     `tab` is trace, steps, output or info; a `trace_first` of None follows the newest events. `attempt_id`
-    chooses the attempt of the Steps and Output tabs; None is the newest.
+    chooses the attempt of the Steps and Output tabs; None is the newest. `request_id` is that of an open card.
     """
 
     filter: str = ""
@@ -448,6 +455,7 @@ class Interest:
     count: int = 80
     run_id: str | None = None
     attempt_id: str | None = None
+    request_id: str | None = None
     tab: str = "trace"
     trace_first: int | None = None
     trace_count: int = 200

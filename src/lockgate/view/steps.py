@@ -30,9 +30,7 @@ def step_line(step: ShownStep, lens: Lens, *, selected: bool = False, cells: int
     glyph, role = mark_of(attempt.mark, lens)
     waits = attempt.mark in ("you", "input", "agent")
     if waits:
-        time = Span(
-            right(duration(_waited(step, lens)), 6), "you" if role == "you" else "text", role == "you"
-        )
+        time = Span(right(duration(_waited(step, lens)), 6), "you" if role == "you" else "text", role == "you")
     else:
         time = Span(right(duration(_worked(step, lens)), 6))
     node_cells = 10 - len(number) - 1
@@ -51,9 +49,7 @@ def step_line(step: ShownStep, lens: Lens, *, selected: bool = False, cells: int
 
 
 def _waited(step: ShownStep, lens: Lens) -> int:
-    return sum(
-        total(step.attempt.segments, kind, lens.now_ms) for kind in (SegmentKind.PERSON, SegmentKind.AGENT)
-    )
+    return sum(total(step.attempt.segments, kind, lens.now_ms) for kind in (SegmentKind.PERSON, SegmentKind.AGENT))
 
 
 def _worked(step: ShownStep, lens: Lens) -> int:
@@ -70,9 +66,7 @@ def steps_rule(steps: Sequence[ShownStep], total_steps: int, lens: Lens) -> Line
     return (Span(text, "muted"),)
 
 
-def step_lines(
-    step: ShownStep, detail: StepDetail | None, cells: int, lens: Lens, rows: int = 12
-) -> list[Line]:
+def step_lines(step: ShownStep, detail: StepDetail | None, cells: int, lens: Lens, rows: int = 12) -> list[Line]:
     """Prompt, output, error, receipts and effects of a step, as titled blocks of at most `cells` cells.
 
     `rows` is how much of each value stands here; the rest opens with Enter.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from lockgate.model.statuses import RequestKind, Word
 from lockgate.model.text import cell_width, clip
 from lockgate.view.axis import Window, fitting, ticks
-from lockgate.view.bars import Bar, stroke
+from lockgate.view.bars import ROLES, Bar, stroke
 from lockgate.view.cells import (
     EMPTY,
     Line,
@@ -26,7 +26,6 @@ from lockgate.view.snapshots import Segment, SegmentKind, ShownAttempt, ShownTim
 from lockgate.view.times import duration, milli, second
 
 LABEL_CELLS = 11
-HEAD_ROWS = 2  # the whole run and the axis
 OPEN_MARKS = frozenset({"running", "you", "input", "agent", "effect", "answered"})
 
 _MARKS: dict[str, tuple[Word | None, Role]] = {
@@ -64,6 +63,15 @@ class TimelineRow:
     attempt_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class TimelineParts:
+    """`head`: the whole run and the axis; `rows`: one per attempt (or fold); `foot`: the sums line."""
+
+    head: tuple[Line, ...]
+    rows: tuple[TimelineRow, ...]
+    foot: tuple[Line, ...]
+
+
 def mark_of(mark: str, lens: Lens) -> tuple[str, Role]:
     """The glyph and the colour of an attempt's outcome."""
     if mark in ("input", "agent"):
@@ -97,7 +105,13 @@ def timeline_rows(
     Finished repeats of a node are folded into one row where the attempts would not fit; if they still do not,
     the newest rows are kept, the one under the cursor among them.
     """
-    return _Painter(timeline, cells, lens, view).rows(height)
+    parts = timeline_parts(timeline, cells, lens, view, height)
+    return [*(TimelineRow(line) for line in parts.head), *parts.rows, *(TimelineRow(line) for line in parts.foot)]
+
+
+def timeline_parts(timeline: ShownTimeline, cells: int, lens: Lens, view: TimelineView, height: int) -> TimelineParts:
+    """The same rows in three parts, for a list whose head and foot do not scroll."""
+    return _Painter(timeline, cells, lens, view).parts(height)
 
 
 class _Painter:
@@ -110,16 +124,12 @@ class _Painter:
         self.window = window_of(timeline, lens, view)
         self.ticks = list(ticks(self.window, self.width, lens.zone))
 
-    def rows(self, height: int) -> list[TimelineRow]:
-        shown = [TimelineRow(self.whole())]
-        if not self.lens.short:
-            shown.append(TimelineRow(self.axis()))
-        sums = TimelineRow(self.sums())
-        room = max(height - len(shown) - 1, 0)
-        shown.extend(self.attempt_rows(room))
-        if len(shown) < height:
-            shown.append(sums)
-        return shown[:height]
+    def parts(self, height: int) -> TimelineParts:
+        head = (self.whole(),) if self.lens.short else (self.whole(), self.axis())
+        room = max(height - len(head) - 1, 0)
+        rows = tuple(self.attempt_rows(room))
+        foot = (self.sums(),) if len(head) + len(rows) < height else ()
+        return TimelineParts(head[:height], rows, foot)
 
     def attempt_rows(self, room: int) -> list[TimelineRow]:
         attempts: Sequence[ShownAttempt] = self.timeline.attempts
@@ -131,9 +141,7 @@ class _Painter:
         rows: list[TimelineRow] = []
         node = ""
         for fold in folds:
-            rows.append(
-                TimelineRow(self.attempt(fold, named=fold.node != node), fold.attempts[-1].attempt_id)
-            )
+            rows.append(TimelineRow(self.attempt(fold, named=fold.node != node), fold.attempts[-1].attempt_id))
             node = fold.node
         return rows
 
@@ -196,9 +204,7 @@ class _Painter:
         row = joined(spans, end)
         row = joined(row, blank(self.width - line_width(row)))
         heads = "  worked  waited " if self.two else "    time "
-        return fitted(
-            joined(Span(left("  attempt", LABEL_CELLS + 2), "muted"), row, Span(heads, "muted")), self.cells
-        )
+        return fitted(joined(Span(left("  attempt", LABEL_CELLS + 2), "muted"), row, Span(heads, "muted")), self.cells)
 
     def _axis_end(self) -> Line:
         """What stands at the live end: now, or the time of data that is stale; nothing on a run that is over."""
@@ -223,9 +229,7 @@ class _Painter:
         if self.view.window is not None:
             bar.cut_ends(fold.attempts[0].started_at, end)
         self._outcome(bar, fold)
-        chosen = self.view.cursor is not None and any(
-            each.attempt_id == self.view.cursor for each in fold.attempts
-        )
+        chosen = self.view.cursor is not None and any(each.attempt_id == self.view.cursor for each in fold.attempts)
         return fitted(
             joined(_label(fold, named or chosen, chosen, self.lens), bar.line(), self._sums_of(segments)),
             self.cells,
@@ -297,8 +301,6 @@ class _Painter:
         return line
 
     def _legend_line(self, parts: Sequence[tuple[SegmentKind, str, int]], gap: int) -> Line:
-        from lockgate.view.bars import ROLES
-
         spans: list[Line | Span] = [Span("  ")]
         for index, (kind, name, ms) in enumerate(parts):
             spans.append(blank(gap) if index else EMPTY)
@@ -328,9 +330,7 @@ class _Painter:
 def total(segments: Sequence[Segment], kind: SegmentKind, now_ms: int) -> int:
     """The time of one kind, in milliseconds; an open segment counts up to now."""
     return sum(
-        max((now_ms if each.end is None else each.end) - each.start, 0)
-        for each in segments
-        if each.kind is kind
+        max((now_ms if each.end is None else each.end) - each.start, 0) for each in segments if each.kind is kind
     )
 
 
@@ -351,17 +351,15 @@ def _label(fold: Fold, named: bool, chosen: bool, lens: Lens) -> Line:
 def _around_cursor(folds: list[Fold], room: int, cursor: str | None) -> list[Fold]:
     """The newest rows, or those around the cursor where it stands further up."""
     place = next(
-        (
-            index
-            for index, fold in enumerate(folds)
-            if any(each.attempt_id == cursor for each in fold.attempts)
-        ),
+        (index for index, fold in enumerate(folds) if any(each.attempt_id == cursor for each in fold.attempts)),
         len(folds) - 1,
     )
     start = min(max(place - room // 2, 0), max(len(folds) - room, 0))
     return folds[start : start + room]
 
 
-def lost_since(timeline: ShownTimeline, heartbeat_at: int | None) -> int | None:
-    """Where the open work of a silent worker ends: its last sign of life."""
-    return heartbeat_at if heartbeat_at is not None and timeline.ended_at is None else None
+def height_of(timeline: ShownTimeline, lens: Lens) -> int:
+    """Rows that the whole timeline would take: the head, its attempts, the sums."""
+    if lens.short:
+        return 2 + max(sum(each.mark in OPEN_MARKS for each in timeline.attempts), min(len(timeline.attempts), 1))
+    return 3 + len(timeline.attempts)

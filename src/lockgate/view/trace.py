@@ -57,9 +57,7 @@ def trace_line(
     else:
         stamp = Span(f"  {milli(event.at, lens.zone)} {right(str(event.seq), seq_cells)}  ", "muted")
         subject = Span(left(event.subject, min(subject_cells, 24), ellipsis))
-        row = joined(
-            stamp, glyph, Span(" "), name, Span(" "), subject, Span(" "), Span(event.detail, "muted")
-        )
+        row = joined(stamp, glyph, Span(" "), name, Span(" "), subject, Span(" "), Span(event.detail, "muted"))
     if ahead:
         row = tuple(Span(span.text, "muted") for span in row)
     return fitted(joined(fitted(row, cells - 1, ellipsis), Span(" ")), cells, ellipsis)

@@ -11,9 +11,7 @@ from lockgate.view.times import size
 FIRST_BYTES = 65_536
 
 
-def shown_value(
-    hash: str, content: bytes, *, total: int | None = None, limit: int = FIRST_BYTES
-) -> ShownValue:
+def shown_value(hash: str, content: bytes, *, total: int | None = None, limit: int = FIRST_BYTES) -> ShownValue:
     """A value of which `content` has been read (the whole is `total` bytes), cleaned, at most `limit` bytes."""
     whole = len(content) if total is None else total
     part = content[:limit]
@@ -37,9 +35,7 @@ def value_facts(value: ShownValue) -> str:
     return f"{kind}{size(value.size)}"
 
 
-def value_lines(
-    title: str, value: ShownValue | None, cells: int, lens: Lens, rows: int | None = None
-) -> list[Line]:
+def value_lines(title: str, value: ShownValue | None, cells: int, lens: Lens, rows: int | None = None) -> list[Line]:
     """A titled block of a value, indented by two; with `rows` the rest is counted instead of shown."""
     if value is None:
         return [joined(Span(title, "strong", bold=True)), joined(Span("  none", "muted"))]
