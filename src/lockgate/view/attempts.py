@@ -106,7 +106,7 @@ def shown_steps(detail: RunDetail, timeline: ShownTimeline) -> tuple[ShownStep, 
     shown = {attempt.attempt_id: attempt for attempt in timeline.attempts}
     steps = [
         ShownStep(
-            index=row.step_index,
+            index=None if row.step_index is None else row.step_index + 1,
             attempt=shown[row.attempt_id],
             outcome=row.outcome,
             prompt_hash=row.prompt_hash,

@@ -45,7 +45,8 @@ class Window:
 
 
 def fitting(start: int, end: int | None, now_ms: int) -> Window:
-    """The whole run; while it lives, 3 % more than now so that the live end has room."""
+    """The whole run from its first second; while it lives, 3 % more than now so that the live end has room."""
+    start -= start % SECOND
     if end is not None:
         return Window(start, max(end, start + LEAST_SPAN))
     span = max(now_ms - start, LEAST_SPAN)
