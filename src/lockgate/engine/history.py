@@ -29,7 +29,8 @@ class History:
         self.steps += 1
         self.last = step
         self._latest[step.node_id] = step
-        self._values.forget_all_but(self._hashes())
+        if self._values.is_crowded:
+            self._values.forget_all_but(self._hashes())
 
     def input(self) -> Any:
         return self._values.decoded(self.input_hash)

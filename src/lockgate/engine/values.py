@@ -3,7 +3,7 @@
 Functions get a fresh decoding each time: what one of them changes in a value, no other sees.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
 import msgspec
@@ -11,6 +11,9 @@ import msgspec
 from lockgate.engine.ports import ExecutionStore
 from lockgate.model.encoding import MAX_OUTPUT_BYTES, checked, sha256
 from lockgate.model.records import Value
+
+_CROWD = 16 << 20
+_OVERHEAD = 200
 
 
 def value_of(value: Any, root: str = "$") -> Value:
@@ -26,6 +29,7 @@ class Values:
         self._store = store
         self._content: dict[str, bytes] = {}
         self._kept: set[str] = set()
+        self._grown = 0
 
     async def fetch(self, hashes: Iterable[str | None]) -> None:
         """Reads the named values from the store, so that functions can use them without waiting."""
@@ -36,6 +40,7 @@ class Values:
 
     def add(self, value: Value) -> str:
         self._content[value.hash] = value.content
+        self._grown += len(value.content) + _OVERHEAD
         return value.hash
 
     def decoded(self, name: str) -> Any:
@@ -52,8 +57,13 @@ class Values:
         """The store has committed these."""
         self._kept.update(value.hash for value in values)
 
-    def forget_all_but(self, names: Iterable[str | None]) -> None:
+    @property
+    def is_crowded(self) -> bool:
+        """Whether enough was added since the last look to make it worth while."""
+        return self._grown > _CROWD
+
+    def forget_all_but(self, names: Set[str]) -> None:
         """Drops contents that no step's latest result names any more."""
-        needed = {name for name in names if name is not None}
-        for name in self._content.keys() - needed:
+        self._grown = 0
+        for name in self._content.keys() - names:
             del self._content[name]

@@ -69,7 +69,9 @@ async def _apply(
     try:
         raw = await act()
     except Exception as problem:
-        await settle(visit, EffectStatus.REJECTED, error=failure_of(problem).value)
+        # What was stopped in the middle is not known to have failed: the limit says what becomes of it.
+        if not visit.context.cancelled:
+            await settle(visit, EffectStatus.REJECTED, error=failure_of(problem).value)
         raise
     try:
         value = value_of(await shape(raw))

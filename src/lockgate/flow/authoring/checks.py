@@ -15,9 +15,7 @@ def check_graph(start: str, nodes: Mapping[str, Node], edges: Sequence[Edge]) ->
     _check_ends(nodes, edges)
     _check_single(edges)
     for edge in edges:
-        node = nodes[edge.source]
-        if isinstance(node, HumanDecisionNode):
-            _check_decision(edge.source, node, edge)
+        _check_choices(nodes, edge)
     _check_reached(start, nodes, edges)
 
 
@@ -45,8 +43,9 @@ def _check_single(edges: Sequence[Edge]) -> None:
             )
 
 
-def _check_decision(node_id: str, node: HumanDecisionNode, edge: Edge) -> None:
-    if edge.switch is None or edge.switch.on != CHOICE:
+def _check_choices(nodes: Mapping[str, Node], edge: Edge) -> None:
+    node_id, node = edge.source, nodes[edge.source]
+    if not isinstance(node, HumanDecisionNode) or edge.switch is None or edge.switch.on != CHOICE:
         return
     keys = {choice.key for choice in node.choices}
     for key in keys - edge.switch.cases.keys():
