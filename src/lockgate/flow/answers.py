@@ -15,7 +15,7 @@ def choices_of(data: Any) -> tuple[Choice, ...]:
 
 
 def check_answer(choices: Sequence[Choice], choice: str, text: str | None) -> dict[str, Any]:
-    """The response that an answer stands for: {"choice": key}, and {"input": {name: text}} where it takes one.
+    """The response that an answer stands for: {"choice": key}, with {"input": {name: text}} where it has one.
 
     Line ends become LF. Raises Refused `invalid_input` whose details carry the field, and the limit with the
     observed value: an unknown choice, a text that is missing, unwanted, blank, too short or too long.

@@ -73,12 +73,12 @@ def title(text: Any, path: str = "$.title") -> str:
 
 def _block(block: Any, path: str) -> Block:
     try:
-        data = msgspec.to_builtins(block)
-        return msgspec.convert(data, Block)  # type: ignore[arg-type]
+        read: Block = msgspec.convert(msgspec.to_builtins(block), Block)
     except (msgspec.ValidationError, TypeError) as problem:
         raise PayloadError(
             path, "a paragraph, section, bullets, fields or preformatted block", str(problem)
         ) from None
+    return read
 
 
 def _normal(block: Block, path: str, budget: "_Budget") -> Block:

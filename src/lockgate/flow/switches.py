@@ -10,7 +10,7 @@ PATH = re.compile(r"\$(output|result)?(\.[A-Za-z_][A-Za-z0-9_-]*)+")
 
 
 def form(value: Any) -> str | None:
-    """The string form of a scalar (`true`, `null`, `3`, `2.5`, text as it is), None for a list or an object."""
+    """The string form of a scalar (`true`, `null`, `3`, `2.5`, text as it is); None for anything else."""
     if isinstance(value, str):
         return value
     if value is None:
