@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lockgate.engine.context import Context as Context
     from lockgate.flow.authoring.blocks import bullets as bullets
     from lockgate.flow.authoring.blocks import fields as fields
     from lockgate.flow.authoring.blocks import paragraph as paragraph
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from lockgate.flow.authoring.workflow import Workflow as Workflow
 
 _HOMES = {
+    "engine.context": ("Context",),
     "flow.authoring.blocks": ("bullets", "fields", "paragraph", "preformatted", "section"),
     "flow.authoring.constructors": (
         "action",

@@ -37,7 +37,7 @@ def imports_of(room: str) -> str:
     names = [
         ".".join(("lockgate", room, *path.relative_to(place).with_suffix("").parts)).removesuffix(".__init__")
         for path in sorted(place.rglob("*.py"))
-        if path.name != "__main__.py" and not {"sample", "workflows"} & set(path.relative_to(place).parts)
+        if path.name != "__main__.py" and not {"sample", "workflows", "first"} & set(path.relative_to(place).parts)
     ]
     return "\n".join(f"import {name}" for name in names)
 

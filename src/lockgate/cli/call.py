@@ -5,14 +5,20 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Mapping
+from datetime import tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockgate.cli.exits import NoTerminal
 from lockgate.config.settings import Settings, read
 from lockgate.model.ids import KEY, match
 from lockgate.model.text import clean
+
+if TYPE_CHECKING:
+    from lockgate.model.records import Now, RequestView
+    from lockgate.store.openfile import Transaction
+    from lockgate.view.lens import Lens
 
 T = TypeVar("T")
 
@@ -43,8 +49,50 @@ class Call:
         """One read transaction on the store, which must exist; `function(connection, *arguments)`."""
         from lockgate.store.once import read_once
 
-        found: T = read_once(self.db, lambda connection: function(connection, *arguments))
-        return found
+        return read_once(self.db, lambda connection: function(connection, *arguments))
+
+    def write(self, function: "Callable[[Transaction], T]", *, create: bool = False) -> T:
+        """One write transaction; with `create` the store is made where there is none."""
+        from lockgate.store.once import write_once
+
+        return write_once(self.db, function, create=create)
+
+    def run_id(self, given: str) -> str:
+        """The run that was meant: a whole id, or a unique start of its short id. Raises NotFound."""
+        from lockgate.store import reads
+
+        return self.read(reads.resolve_run_id, given)
+
+    def request(self, given: str) -> "RequestView":
+        """The request that was meant: its id, a unique start of its hex, or a run that has exactly one pending."""
+        from lockgate.store import reads
+
+        return self.read(lambda connection: reads.request(connection, reads.resolve_request_id(connection, given)))
+
+    def effect_id(self, given: str) -> str:
+        """The effect that was meant: its id, a unique start of its hex, or a run that has exactly one unsure."""
+        from lockgate.store import reads
+
+        return self.read(reads.resolve_effect_id, given)
+
+    def now(self) -> "Now":
+        from lockgate.store.clock import SystemClock
+
+        return SystemClock().now()
+
+    @cached_property
+    def zone(self) -> tzinfo:
+        """The one time zone of this call's text."""
+        from lockgate.config.zones import zone
+
+        return zone(self.settings.zone)
+
+    def lens(self) -> "Lens":
+        """How this call's text is made: the zone and the characters of the settings, at this moment."""
+        from lockgate.view.glyphs import ASCII, UNICODE
+        from lockgate.view.lens import Lens
+
+        return Lens(self.now(), glyphs=ASCII if self.settings.ascii else UNICODE, zone=self.zone)
 
     def document(self, document: Mapping[str, Any]) -> None:
         """Prints one JSON document on one line; everything beyond ASCII is escaped, so no terminal obeys it."""

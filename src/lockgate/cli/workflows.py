@@ -16,22 +16,30 @@ def checked(reference: str) -> Checked:
 def graph_text(graph: Graph) -> str:
     """One row for each node: its kind, and where it leads."""
     rows = [
-        (("▸ " if node == graph.start else "  ") + node, spec.kind, _ways(graph, node))
-        for node, spec in graph.nodes.items()
+        (("▸ " if node == graph.start else "  ") + node, graph.node(node).kind, _ways(graph, node))
+        for node in _in_order(graph)
     ]
     return f"{graph.name}\n{table(('  node', 'kind', 'leads to'), rows)}"
 
 
 def mermaid(graph: Graph) -> str:
     """The graph for Mermaid; every label is quoted, so that no name is read as syntax."""
-    number = {node: f"n{index}" for index, node in enumerate(graph.nodes)}
+    number = {node: f"n{index}" for index, node in enumerate(_in_order(graph))}
     lines = ["flowchart TD"]
-    lines += [f'    {number[node]}["{_quoted(node)}: {spec.kind}"]' for node, spec in graph.nodes.items()]
-    for node in graph.nodes:
+    lines += [f'    {number[node]}["{_quoted(node)}: {graph.node(node).kind}"]' for node in number]
+    for node in number:
         for case, target in _targets(graph, node):
             label = f'|"{_quoted(case)}"|' if case else ""
             lines.append(f"    {number[node]} -->{label} {number[target]}")
     return "\n".join(lines)
+
+
+def _in_order(graph: Graph) -> list[str]:
+    """The nodes as a run may come to them: the stored document keeps no order of its own."""
+    found = [graph.start]
+    for node in found:
+        found.extend(target for _, target in _targets(graph, node) if target not in found)
+    return found
 
 
 def _ways(graph: Graph, node: str) -> str:

@@ -1,0 +1,18 @@
+"""`host`: the process that executes runs."""
+
+import click
+
+from lockgate.cli.call import Call
+from lockgate.cli.options import command, setting
+
+
+@command("host", short_help="Execute runs until stopped.")
+@setting("--max-workers", metavar="N", help="How many runs execute at once. Default: 4.")
+@click.option("--drain", is_flag=True, help="End when nothing can be claimed any more.")
+@click.option("--leash", is_flag=True, help="Also end when stdin ends: with whoever started it.")
+def host(call: Call, drain: bool, leash: bool) -> int:
+    """Claim runs, execute each in a worker process, and take the defaults of decisions whose deadline passed."""
+    from lockgate.host import run_host
+
+    code: int = run_host(call.db, max_workers=call.settings.max_workers, drain=drain, leash_fd=0 if leash else None)
+    return code

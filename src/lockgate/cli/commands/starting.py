@@ -1,0 +1,47 @@
+"""`start`: makes a run of a workflow, and waits for it if asked to."""
+
+import os
+
+import click
+
+from lockgate.cli.call import Call
+from lockgate.cli.options import command
+from lockgate.cli.people import login, user
+from lockgate.cli.receipts import report
+from lockgate.model.records import Receipt
+
+
+@command("start", short_help="Start a run.")
+@click.argument("workflow")
+@click.option("--input", "given", metavar="JSON|@FILE|-", default="null", help="The run's input. Default: null.")
+@click.option("--title", metavar="T", help="What people read beside the workflow's name.")
+@click.option("--wait", is_flag=True, help="Wait until the run is over; exit 3 unless it completed.")
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="S", help="Stop waiting after S seconds (exit 3).")
+def start(call: Call, workflow: str, given: str, title: str | None, wait: bool, timeout: float | None) -> int:
+    """Check WORKFLOW (file.py, file.py:name, or a name found in .lockgate/workflows) and queue a run of it."""
+    from lockgate.cli.values import json_value
+    from lockgate.model.encoding import checked as encoded
+
+    if timeout is not None and not wait:
+        raise click.UsageError("--timeout belongs to --wait")
+    content = encoded(json_value(given))
+    receipt = start_run(call, workflow, content, title=title, key=call.key)
+    code = report(call, receipt)
+    if code or not wait or receipt.run_id is None:
+        return code
+    from lockgate.cli.following import wait_for
+
+    return wait_for(call, receipt.run_id, timeout)
+
+
+def start_run(call: Call, workflow: str, content: bytes, *, title: str | None, key: str) -> Receipt:
+    """Loads the workflow in a child and queues a run of it; makes the store where there is none."""
+    from lockgate.cli.definitions import definition_of
+    from lockgate.cli.workflows import checked
+    from lockgate.store import commands
+
+    found = checked(workflow)
+    new = commands.NewRun(
+        definition=definition_of(found), input=content, title=title, started_by=login(), started_by_uid=os.getuid()
+    )
+    return call.write(lambda tx: commands.start(tx, new, actor=user(), key=key), create=True)

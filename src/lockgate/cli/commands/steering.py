@@ -1,0 +1,85 @@
+"""`pause`, `resume`, `cancel` and `restart`: what anyone may ask of a run."""
+
+import click
+
+from lockgate.cli.call import Call
+from lockgate.cli.options import command
+from lockgate.cli.people import login, user
+from lockgate.cli.receipts import report
+
+
+@command("pause", short_help="Stop a run after its node.")
+@click.argument("run")
+@click.option("--now", "at_once", is_flag=True, help="Also stop the node that runs; it runs again later.")
+def pause(call: Call, run: str, at_once: bool) -> int:
+    """Let the node of RUN finish, then hold the run until it is resumed."""
+    from lockgate.store import commands
+
+    run_id = call.run_id(run)
+    if at_once:
+        _warn_of_effects(call, run_id)
+    return report(call, call.write(lambda tx: commands.pause(tx, run_id, actor=user(), key=call.key, now=at_once)))
+
+
+@command("resume", short_help="Let a paused or blocked run go on.")
+@click.argument("run")
+@click.option(
+    "--accept-source", is_flag=True, help="Go on with the workflow's changed files; the graph must be the same."
+)
+def resume(call: Call, run: str, accept_source: bool) -> int:
+    """Clear the pause of RUN, and every block but a question whether an effect happened."""
+    from lockgate.cli.definitions import definition_again
+    from lockgate.store import commands, reads
+
+    run_id = call.run_id(run)
+    accept = definition_again(call.read(reads.run_row, run_id)) if accept_source else None
+    return report(call, call.write(lambda tx: commands.resume(tx, run_id, actor=user(), key=call.key, accept=accept)))
+
+
+@command("cancel", short_help="End a run for good.")
+@click.argument("run")
+def cancel(call: Call, run: str) -> int:
+    """Close everything that RUN has open; its worker is stopped."""
+    from lockgate.store import commands
+
+    run_id = call.run_id(run)
+    return report(call, call.write(lambda tx: commands.cancel(tx, run_id, actor=user(), key=call.key)))
+
+
+@command("restart", short_help="Start a finished run again, as a new run.")
+@click.argument("run")
+@click.option("--revision", type=int, help="Only if RUN is still at this revision. Default: the one it has now.")
+def restart(call: Call, run: str, revision: int | None) -> int:
+    """Make a new run with the input of RUN, from the workflow's files as they are now."""
+    import os
+
+    from lockgate.cli.definitions import definition_again
+    from lockgate.store import commands, reads
+
+    row = call.read(reads.run_row, call.run_id(run))
+    definition = definition_again(row)
+    receipt = call.write(
+        lambda tx: commands.restart(
+            tx,
+            row.run_id,
+            definition,
+            expected_revision=row.revision if revision is None else revision,
+            started_by=login(),
+            started_by_uid=os.getuid(),
+            actor=user(),
+            key=call.key,
+        )
+    )
+    return report(call, receipt)
+
+
+def _warn_of_effects(call: Call, run_id: str) -> None:
+    """Says what stopping in the middle may cost, before it is done."""
+    from lockgate.model.statuses import EffectStatus, Recovery
+    from lockgate.store import reads
+
+    for effect in call.read(reads.run, run_id).effects:
+        if effect.status is EffectStatus.APPLYING and effect.recovery is Recovery.MANUAL:
+            call.tell(
+                f"{effect.node_id} is at its effect {effect.effect_type}: a person may have to say if it happened"
+            )

@@ -1,0 +1,63 @@
+"""Lists of runs, and one run with its values, as the reading commands need them."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from lockgate.cli.call import Call
+from lockgate.cli.tables import table
+from lockgate.model.ids import short_id
+from lockgate.model.records import Run, RunDetail
+from lockgate.view.documents import ReadValue
+from lockgate.view.lens import Lens
+from lockgate.view.situations import phrase, waited_ms, worked_ms
+from lockgate.view.times import duration, moment
+
+LONGEST_VALUE = 1 << 20
+
+
+def runs_text(runs: Sequence[Run], lens: Lens) -> str:
+    if not runs:
+        return "No runs."
+    rows = [
+        (
+            short_id(run.run_id),
+            phrase(run, lens),
+            run.workflow,
+            duration(worked_ms(run, lens.now_ms)),
+            duration(waited_ms(run, lens.now_ms)),
+            moment(run.created_at, lens.now_ms, lens.zone),
+            run.title or "",
+        )
+        for run in runs
+    ]
+    return table(("run", "state", "workflow", "worked", "waited", "started", "title"), rows)
+
+
+def read_show(call: Call, run_id: str) -> tuple[RunDetail, ReadValue]:
+    """A run, and a reader of the values that its document shows, both of one moment."""
+    from lockgate.store import reads
+
+    def read(connection: Any) -> tuple[RunDetail, dict[str, Any]]:
+        detail = reads.run(connection, run_id)
+        return detail, {hash: decoded(reads.value(connection, hash)) for hash in _hashes(detail)}
+
+    detail, values = call.read(read)
+    return detail, lambda hash: None if hash is None else values.get(hash)
+
+
+def decoded(content: bytes) -> Any:
+    """A stored value: JSON as data, anything else as text."""
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content.decode("utf-8", errors="replace")
+
+
+def _hashes(detail: RunDetail) -> set[str]:
+    row = detail.row
+    named: list[str | None] = [row.input_hash, row.output_hash, row.error_hash]
+    for attempt in detail.attempts:
+        named += [attempt.output_hash, attempt.error_hash]
+    named += [update.data_hash for update in detail.updates]
+    return {hash for hash in named if hash is not None}
