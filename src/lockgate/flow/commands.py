@@ -23,12 +23,14 @@ def pause(draft: Draft, wish: t.Pause, facts: Facts) -> None:
     """Sets the flag; without a claim the run parks at once, else its worker finishes the node first."""
     head = draft.head
     _refuse_when_over(head)
-    if head.run.paused:
-        return
     if head.holds_claim:
-        payload = ev.RunPaused(queue=head.queue.status, clocks=None)
+        if head.run.paused and not wish.stop_now:
+            return
+        payload = ev.RunPaused(queue=head.queue.status, stop_now=wish.stop_now, clocks=None)
+    elif head.run.paused:
+        return
     else:
-        payload = ev.RunPaused(queue=QueueStatus.PARKED, clocks=draft.clocks(Clock.PAUSED))
+        payload = ev.RunPaused(queue=QueueStatus.PARKED, stop_now=False, clocks=draft.clocks(Clock.PAUSED))
     draft.emit("run_paused", payload)
 
 

@@ -217,7 +217,9 @@ class Expire(Command, frozen=True, kw_only=True):
 
 
 class Pause(Command, frozen=True, kw_only=True):
-    pass
+    """With `stop_now` the holder of the claim stops the worker in the middle of its node."""
+
+    stop_now: bool = False
 
 
 class Resume(Command, frozen=True, kw_only=True):
@@ -228,7 +230,7 @@ class Resume(Command, frozen=True, kw_only=True):
 
 
 class Cancel(Command, frozen=True, kw_only=True):
-    pass
+    """Ends the run whatever it does."""
 
 
 class CheckRestart(Command, frozen=True, kw_only=True):

@@ -46,20 +46,20 @@ def _at_work(run: Run) -> Word:
 def waiting_for(run: Run, now: Now) -> str | None:
     """person, input, agent, effect or host: whom the run waits for; None while it works or is over."""
     name = word(run, now)
-    if name in (Word.WAITING, Word.OVERDUE):
+    if name is Word.WAITING:
         if run.request_kind is RequestKind.DECISION:
             return "person"
         return "agent" if run.request_kind is RequestKind.AGENT else "input"
     if name is Word.BLOCKED and run.error_code == BlockCode.EFFECT_AMBIGUOUS:
         return "effect"
-    if name in (Word.QUEUED, Word.ANSWERED, Word.INTERRUPTED, Word.LOST):
+    if name in (Word.QUEUED, Word.ANSWERED, Word.INTERRUPTED, Word.OVERDUE, Word.LOST):
         return "host"
     return None
 
 
 def needs_person(run: Run, now: Now) -> bool:
     """What the header counts: a decision, an input, or the question whether an effect happened."""
-    return waiting_for(run, now) in ("person", "input", "effect") and word(run, now) is not Word.OVERDUE
+    return waiting_for(run, now) in ("person", "input", "effect")
 
 
 def allowed(run: Run) -> frozenset[str]:

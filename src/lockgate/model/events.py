@@ -95,9 +95,11 @@ class RunParked(Payload, frozen=True, kw_only=True):
 
 
 class RunPaused(Payload, frozen=True, kw_only=True):
-    """Under a live claim the clocks run on until the worker has finished its node."""
+    """Under a live claim the clocks run on until the worker has finished its node; `stop_now` asks the holder
+    to stop it instead."""
 
     queue: QueueStatus
+    stop_now: bool
     clocks: Clocks | None
 
 
