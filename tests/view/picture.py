@@ -163,7 +163,13 @@ def runs() -> list[Run]:
         run("crawl", "docs mirror", "90ab", "20m11s", claim=claim()),
         waiting("migrate", "orders v12", "e2d0", "18m04s"),
         waiting(
-            "access-review", "Q4", "41d7", "1h02m", deadline_at=NOW.wall_ms - 1, default_choice="keep", default_label="Keep"
+            "access-review",
+            "Q4",
+            "41d7",
+            "1h02m",
+            deadline_at=NOW.wall_ms - 1,
+            default_choice="keep",
+            default_label="Keep",
         ),
         waiting("invoice", "October", "c3e8", "3s", queue=QueueStatus.QUEUED, request_status=RequestStatus.SETTLED),
         run("render", "intro", "5b02", "7m40s", claim=claim(48_000)),

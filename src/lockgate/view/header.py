@@ -1,6 +1,6 @@
 """The header's facts in one row, the banners below it, and the status line at the bottom."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lockgate.model.statuses import Word
 from lockgate.view.cells import EMPTY, Line, Role, Span, blank, clipped, fitted, joined, line_width, spread
@@ -17,18 +17,34 @@ NAME_HEADER = 50
 
 
 def header_line(snapshot: Snapshot, lens: Lens) -> Line:
-    """What needs you, what is wrong, what runs; then store, host and clock. Exactly the screen's width."""
+    """What needs you, what is wrong, what runs; then store, host and clock. Exactly the screen's width.
+
+    Parts leave at fixed widths, and earlier where they do not fit: the running count, the host, the zone, the name.
+    """
     columns = lens.columns
-    gap = blank(2 if columns >= HOST_HEADER else 1)
-    name = joined(Span("lockgate", "strong", bold=True), Span("  ")) if columns >= NAME_HEADER else EMPTY
-    asks = _needs(snapshot.counts, lens)
-    wrong = _wrong(snapshot.counts, lens)
-    running = _running(snapshot.counts, lens) if columns >= HOST_HEADER else EMPTY
-    start = joined(Span(" "), name, asks, *((gap, wrong) if wrong else ()), *((gap, running) if running else ()))
-    end = joined(_facts(snapshot, lens), Span(" "))
-    if line_width(start) + line_width(end) >= columns and running:
-        start = joined(Span(" "), name, asks, *((gap, wrong) if wrong else ()))
+    parts = {
+        "running": columns >= HOST_HEADER,
+        "host": columns >= HOST_HEADER or (snapshot.host.state is not HostState.OK and columns >= ZONE_HEADER),
+        "zone": columns >= ZONE_HEADER,
+        "name": columns >= NAME_HEADER,
+    }
+    start, end = _start(snapshot, lens, parts), _end(snapshot, lens, parts)
+    for part in parts:
+        if line_width(start) + line_width(end) < columns:
+            break
+        parts[part] = False
+        start, end = _start(snapshot, lens, parts), _end(snapshot, lens, parts)
     return spread(start, clipped(end, columns), columns, lens.glyphs.ellipsis)
+
+
+def _start(snapshot: Snapshot, lens: Lens, parts: Mapping[str, bool]) -> Line:
+    gap = blank(2 if lens.columns >= HOST_HEADER else 1)
+    name = joined(Span("lockgate", "strong", bold=True), Span("  ")) if parts["name"] else EMPTY
+    wrong = _wrong(snapshot.counts, lens)
+    running = _running(snapshot.counts, lens) if parts["running"] else EMPTY
+    counts = [_needs(snapshot.counts, lens), wrong, running]
+    spaced = [piece for count in counts if count for piece in (gap, count)]
+    return joined(Span(" "), name, *spaced[1:])
 
 
 def _needs(counts: Counts, lens: Lens) -> Line:
@@ -54,19 +70,17 @@ def _running(counts: Counts, lens: Lens) -> Line:
     return (Span(f"{lens.glyphs.words[Word.RUNNING]} {counts.running} running", role),)
 
 
-def _facts(snapshot: Snapshot, lens: Lens) -> Line:
-    columns = lens.columns
-    gap = blank(3 if columns >= FULL_HEADER else 2)
-    parts: list[Line] = [store_words(snapshot.store, lens)]
-    host = host_words(snapshot.host, snapshot.store, lens)
-    if columns >= HOST_HEADER or (snapshot.host.state is not HostState.OK and columns >= ZONE_HEADER):
-        parts.append(host)
+def _end(snapshot: Snapshot, lens: Lens, parts: Mapping[str, bool]) -> Line:
+    gap = blank(3 if lens.columns >= FULL_HEADER else 2)
+    facts = [store_words(snapshot.store, lens)]
+    if parts["host"]:
+        facts.append(host_words(snapshot.host, snapshot.store, lens))
     clock = joined(Span(minute(lens.now_ms, lens.zone), "text"))
-    if columns >= ZONE_HEADER:
-        short = columns < FULL_HEADER
+    if parts["zone"]:
+        short = lens.columns < FULL_HEADER
         clock = joined(clock, Span(f" {offset(lens.now_ms, lens.zone, short=short)}", "muted"))
-    parts.append(clock)
-    return joined(*(piece for part in parts for piece in (gap, part)))[1:] if parts else EMPTY
+    spaced = [piece for fact in (*facts, clock) for piece in (gap, fact)]
+    return joined(*spaced[1:], Span(" "))
 
 
 def store_words(store: StoreFact, lens: Lens) -> Line:

@@ -1,0 +1,142 @@
+"""The filter language of pane 1: free text and `state:waiting wf:release id:3f9a title:"1.4"`; `!` inverts.
+
+All terms must hold. Free text is looked for in workflow, title and id, without regard to case. A filter that
+cannot be read is refused as it is typed, with what is wrong, and shows nothing instead of everything.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lockgate.flow.words import waiting_for, word
+from lockgate.model.ids import short_id
+from lockgate.model.records import Now, Run
+from lockgate.model.statuses import RunStatus, Word
+from lockgate.view.times import DAY, HOUR, MINUTE, SECOND
+
+KEYS = ("state", "wf", "id", "title", "age", "err", "by")
+_UNITS = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY}
+_STATES = {"timed out": "timed_out", "timedout": "timed_out"}
+
+
+class BadFilter(ValueError):
+    """A filter that cannot be read; the message says what is wrong in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One condition: `key` is one of KEYS, or text; `value` is in lower case."""
+
+    key: str
+    value: str
+    inverted: bool = False
+
+    def holds(self, run: Run, now: Now) -> bool:
+        """Whether the run fits at this moment."""
+        return _CHECKS[self.key](run, self.value, now) is not self.inverted
+
+
+Filter = tuple[Term, ...]
+
+
+def parsed(text: str) -> Filter:
+    """The terms of what was typed. Raises BadFilter for an unknown state, a bad age or an open quote."""
+    return tuple(_term(raw) for raw in _split(text))
+
+
+def matches(terms: Filter, run: Run, now: Now) -> bool:
+    """Whether every term holds."""
+    return all(term.holds(run, now) for term in terms)
+
+
+def statuses(terms: Filter) -> frozenset[RunStatus] | None:
+    """The durable statuses that runs of these terms can have, so that a query may leave the others out.
+
+    None means any. A word such as `lost` depends on the moment and on several facts: it names the statuses that
+    it may go with.
+    """
+    found: frozenset[RunStatus] | None = None
+    for term in terms:
+        if term.key != "state" or term.inverted:
+            continue
+        possible = _possible(term.value)
+        found = possible if found is None else found & possible
+    return found
+
+
+def _possible(state: str) -> frozenset[RunStatus]:
+    if state in set(RunStatus) and RunStatus(state).is_terminal:
+        return frozenset({RunStatus(state)})
+    return frozenset(status for status in RunStatus if not status.is_terminal)
+
+
+def _split(text: str) -> list[str]:
+    """Words, where quotes keep blanks inside a word: `title:"1.4 beta"`."""
+    words: list[str] = []
+    word, quoted, some = "", False, False
+    for character in text:
+        if character == '"':
+            quoted, some = not quoted, True
+        elif character.isspace() and not quoted:
+            if word or some:
+                words.append(word)
+            word, some = "", False
+        else:
+            word += character
+    if quoted:
+        raise BadFilter("a quote is open")
+    return [*words, word] if word or some else words
+
+
+def _term(raw: str) -> Term:
+    inverted = raw.startswith("!") and len(raw) > 1
+    body = raw[1:] if inverted else raw
+    key, colon, value = body.partition(":")
+    if not colon or key not in KEYS:
+        return Term("text", body.lower(), inverted)
+    value = value.lower()
+    if key == "state":
+        value = _STATES.get(value, value)
+        if value not in set(Word) | {"you", "input", "agent", "open"}:
+            raise BadFilter(f"no state {value!r}")
+    elif key == "age":
+        _age(value)
+    return Term(key, value, inverted)
+
+
+def _age(value: str) -> tuple[str, int]:
+    """`>1h` as its sign and milliseconds; without a sign it means older than."""
+    sign, number = (value[0], value[1:]) if value[:1] in ("<", ">") else (">", value)
+    if not number[:-1].isdigit() or number[-1:] not in _UNITS:
+        raise BadFilter("an age is like >1h")
+    return sign, int(number[:-1]) * _UNITS[number[-1]]
+
+
+def _has_text(run: Run, value: str, now: Now) -> bool:
+    return any(value in (field or "").lower() for field in (run.workflow, run.title, run.run_id))
+
+
+def _is_state(run: Run, value: str, now: Now) -> bool:
+    name = word(run, now)
+    if value == "open":
+        return not run.status.is_terminal
+    if value in ("you", "input", "agent"):
+        return name is Word.WAITING and waiting_for(run, now) == ("person" if value == "you" else value)
+    return name == value
+
+
+def _is_aged(run: Run, value: str, now: Now) -> bool:
+    sign, ms = _age(value)
+    elapsed = (run.finished_at or now.wall_ms) - run.created_at
+    return elapsed > ms if sign == ">" else elapsed < ms
+
+
+_CHECKS: Mapping[str, Callable[[Run, str, Now], bool]] = {
+    "text": _has_text,
+    "state": _is_state,
+    "wf": lambda run, value, now: value in run.workflow.lower(),
+    "id": lambda run, value, now: short_id(run.run_id).startswith(value) or run.run_id.lower().startswith(value),
+    "title": lambda run, value, now: value in (run.title or "").lower(),
+    "age": _is_aged,
+    "err": lambda run, value, now: value in f"{run.error_code or ''} {run.error_summary or ''}".lower(),
+    "by": lambda run, value, now: value in run.started_by.lower(),
+}
