@@ -8,6 +8,7 @@ once for every event, and the RFC 8785 library would cost more there than the wh
 
 import hashlib
 import json
+import re
 from typing import Any, NoReturn
 
 import msgspec
@@ -18,6 +19,9 @@ MAX_DEPTH = 64
 MAX_VALUE_BYTES = 1 << 20
 MAX_OUTPUT_BYTES = 8 << 20
 MAX_INTEGER = (1 << 53) - 1
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_BRACKET = re.compile(rb"[\[\]{}]")
 
 _sorted = msgspec.json.Encoder(order="sorted")
 
@@ -101,24 +105,13 @@ def _parse_integer(text: str) -> int | _Constant:
 
 
 def _bound_depth(raw: bytes) -> None:
-    """Refuse what would exhaust the parser's stack; strings are skipped, so brackets inside them do not count."""
+    """Refuse what would exhaust the parser's stack; brackets inside strings do not count."""
+    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
+        return
     depth = deepest = 0
-    inside = escaped = False
-    for byte in raw:
-        if inside:
-            if escaped:
-                escaped = False
-            elif byte == 0x5C:
-                escaped = True
-            elif byte == 0x22:
-                inside = False
-        elif byte == 0x22:
-            inside = True
-        elif byte in (0x5B, 0x7B):
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in (0x5D, 0x7D):
-            depth -= 1
+    for bracket in _BRACKET.findall(_STRING.sub(b"", raw)):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
     if deepest > MAX_DEPTH:
         raise PayloadError("$", f"at most {MAX_DEPTH} levels", f"{deepest} levels")
 
