@@ -19,9 +19,7 @@ class LineBlock(Widget):
     """
     GROUND = "bg"
 
-    def __init__(
-        self, *, ground: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
+    def __init__(self, *, ground: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._ground = ground or self.GROUND
         self._lines: tuple[Line, ...] = ()
@@ -41,3 +39,11 @@ class LineBlock(Widget):
     def render_line(self, y: int) -> Strip:
         line = self._lines[y] if y < len(self._lines) else ()
         return strip_of(line, styles_of(self), self._ground, self.size.width)
+
+
+def show(block: LineBlock, lines: Sequence[Line]) -> None:
+    """Shows lines in a block as high as they are; a block without lines takes no row."""
+    if len(lines) != len(block.lines) or not lines:
+        block.styles.height = max(len(lines), 1)
+        block.display = bool(lines)
+    block.show(lines)

@@ -8,7 +8,7 @@ Cost: a move of the cursor paints two rows, new data paints the rows on screen t
 that outgrows its block of virtual rows is laid out again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol
 
 from rich.segment import Segment
@@ -22,7 +22,7 @@ from textual.strip import Strip
 
 from lockgate.tui.paint import strip_of
 from lockgate.tui.styling import styles_of
-from lockgate.view.cells import Line, restyled
+from lockgate.view.cells import Line, line_width, restyled
 
 BLOCK = 512
 """Virtual lines are added this many at a time: each change of the virtual size lays the screen out again."""
@@ -49,6 +49,24 @@ class LineSource(Protocol):
     def lines(self, index: int, width: int, selected: bool) -> Sequence[Line]:
         """The `row_height` lines of a row, cell 0 left blank for the cursor bar."""
         ...
+
+
+GhostLines = Callable[[str, Sequence[Line]], Sequence[Line]]
+"""How a row that is gone is shown, from its id and the lines that it had."""
+
+
+def _muted(row_id: str, last: Sequence[Line]) -> Sequence[Line]:
+    return [restyled(line, "muted") for line in last]
+
+
+def same_cells(before: Line, after: Line) -> int:
+    """How many cells at the start of two lines are the same."""
+    cells = 0
+    for old, new in zip(before, after, strict=False):
+        if old != new:
+            break
+        cells += line_width((new,))
+    return cells
 
 
 class EmptySource:
@@ -78,7 +96,6 @@ class LineList(ScrollView, can_focus=True):
     DEFAULT_CSS = """
     LineList { scrollbar-size: 0 0; overflow-x: hidden; overflow-y: auto; height: 1fr; }
     """
-    GROUND = "bg"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "down", id="list.down", show=False),
         Binding("k,up", "move(-1)", "up", id="list.up", show=False),
@@ -92,11 +109,12 @@ class LineList(ScrollView, can_focus=True):
     following: var[bool] = var(False)
 
     class Moved(Message):
-        """The person moved the cursor, or the first row gave it a place; `row_id` is None on a ghost."""
+        """The cursor is elsewhere; `row_id` is None on a ghost. `by_person` is False where a list that just got
+        its rows gave the cursor its first place, or where its row left."""
 
-        def __init__(self, sender: "LineList", row_id: str | None) -> None:
+        def __init__(self, sender: "LineList", row_id: str | None, *, by_person: bool = True) -> None:
             super().__init__()
-            self.list, self.row_id = sender, row_id
+            self.list, self.row_id, self.by_person = sender, row_id, by_person
 
         @property
         def control(self) -> "LineList":
@@ -124,14 +142,20 @@ class LineList(ScrollView, can_focus=True):
         def control(self) -> "LineList":
             return self.list
 
-    def __init__(self, *, id: str | None = None, bar: str = "▌", cursor: bool = True) -> None:
+    def __init__(
+        self, *, id: str | None = None, cursor: bool = True, from_end: bool = False, ground: str = "bg"
+    ) -> None:
         super().__init__(id=id)
+        self._ground = ground
         self._source: LineSource = EmptySource()
-        self._bar = bar
+        self.bar = "▌"
         self._has_cursor = cursor
+        self._from_end = from_end
+        self._visited = False
         self._cursor_id: str | None = None
         self._cursor_index = 0
         self._ghost: tuple[Line, ...] | None = None
+        self.ghost: GhostLines = _muted
         self._rows: dict[int, tuple[Line, ...]] = {}
         self._seen = 0
 
@@ -150,6 +174,11 @@ class LineList(ScrollView, can_focus=True):
     def target(self) -> str | None:
         """What an action acts on: the row under the cursor, None on a ghost."""
         return None if self._ghost else self._cursor_id
+
+    @property
+    def shown_cursor(self) -> str | None:
+        """The row that is painted as the chosen one: none before the list had the focus once."""
+        return self._cursor_id if self._visited else None
 
     @property
     def cursor_index(self) -> int:
@@ -193,6 +222,14 @@ class LineList(ScrollView, can_focus=True):
         if index is not None:
             self._set_cursor(index, row_id)
 
+    def forget(self) -> None:
+        """Begins anew with the next source: its rows are those of something else."""
+        self._cursor_id, self._cursor_index, self._ghost = None, 0, None
+        self._seen = 0
+        self._visited = self.has_focus
+        self._source = EmptySource()
+        self._rows.clear()
+
     # Cursor
 
     def _place_cursor(self) -> None:
@@ -200,19 +237,16 @@ class LineList(ScrollView, can_focus=True):
         if index is not None:
             self._cursor_index, self._ghost = index, None
         elif self._cursor_id is None:
-            if self._settle(0, 1):
-                self.post_message(self.Moved(self, self._cursor_id))
+            end = len(self._source) - 1
+            if self._settle(end, -1) if self._from_end else self._settle(0, 1):
+                self.post_message(self.Moved(self, self._cursor_id, by_person=False))
         elif self._ghost is None:
-            last = self._rows.get(self._cursor_index, ())
-            self._ghost = tuple(self.ghost_lines(last)) or ((),)
+            last = self._rows.get(self._cursor_index, ((),))
+            self._ghost = tuple(self.ghost(self._cursor_id, last))
             self._cursor_index = min(self._cursor_index, len(self._source))
-            self.post_message(self.Moved(self, None))
+            self.post_message(self.Moved(self, None, by_person=False))
         else:
             self._cursor_index = min(self._cursor_index, len(self._source))
-
-    def ghost_lines(self, last: Sequence[Line]) -> Sequence[Line]:
-        """How a row that is gone is shown, from the lines that it had."""
-        return [restyled(line, "muted") for line in last]
 
     def _settle(self, index: int, step: int) -> bool:
         """Takes the nearest row with an id from `index` on, in steps of `step`."""
@@ -381,16 +415,25 @@ class LineList(ScrollView, can_focus=True):
 
     # Painting
 
-    def repaint_rows(self, ids: Sequence[str]) -> None:
-        """Paints these rows again where they are on screen and changed, as once a second for time."""
+    def retime(self, source: LineSource, ids: Sequence[str]) -> None:
+        """Takes the same rows at a later moment: of these rows, the cells that changed are painted again."""
+        self._source = source
         for row_id in ids:
-            index = self._source.index_of(row_id)
+            index = source.index_of(row_id)
             if index is None:
                 continue
             shown = self._shown_at(index)
             old = self._rows.pop(shown, None)
-            if old is not None and self._row(shown) != old:
-                self._refresh_row(shown)
+            if old is not None:
+                self._refresh_cells(shown, old, self._row(shown))
+
+    def _refresh_cells(self, shown: int, old: Sequence[Line], new: Sequence[Line]) -> None:
+        top = shown * self._source.row_height - self.scroll_offset.y
+        for part, line in enumerate(new):
+            before = old[part] if part < len(old) else ()
+            if line != before and 0 <= top + part < self.size.height:
+                start = same_cells(before, line)
+                self.refresh(Region(start, top + part, self.size.width - start, 1))
 
     def restyle(self) -> None:
         """Paints everything again: another theme, width or glyph table."""
@@ -418,7 +461,7 @@ class LineList(ScrollView, can_focus=True):
         return tuple(self._source.lines(index, self.size.width, self._is_cursor(shown)))
 
     def _is_cursor(self, shown: int) -> bool:
-        return self._has_cursor and self._cursor_id is not None and shown == self._cursor_index
+        return self._visited and self._cursor_id is not None and shown == self._cursor_index
 
     def _repaint_changes(self) -> None:
         old, self._rows = self._rows, {}
@@ -434,9 +477,12 @@ class LineList(ScrollView, can_focus=True):
             self.refresh(Region(0, y, self.size.width, height))
 
     def on_focus(self) -> None:
+        self._visited = self._has_cursor
+        self._rows.pop(self._cursor_index, None)
         self._refresh_row(self._cursor_index)
 
     def on_blur(self) -> None:
+        self._rows.pop(self._cursor_index, None)
         self._refresh_row(self._cursor_index)
 
     def render_line(self, y: int) -> Strip:
@@ -444,13 +490,11 @@ class LineList(ScrollView, can_focus=True):
         lines = self._row(shown)
         selected = self._is_cursor(shown)
         width, styles = self.size.width, styles_of(self)
-        strip = strip_of(
-            lines[part] if part < len(lines) else (), styles, self.GROUND, width, selected=selected
-        )
+        strip = strip_of(lines[part] if part < len(lines) else (), styles, self._ground, width, selected=selected)
         if not selected:
             return strip
         bar = styles.select + styles.on_select["accent" if self.has_focus else "muted"]
-        return Strip.join([Strip([Segment(self._bar, bar)], 1), strip.crop(1, width)])
+        return Strip.join([Strip([Segment(self.bar, bar)], 1), strip.crop(1, width)])
 
     # Mouse
 

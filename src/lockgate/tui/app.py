@@ -1,0 +1,209 @@
+"""The dashboard as an app: one feed in, one desk out, the screens between them.
+
+The app owns what outlives a screen: the options, the drafts, the workers and the terminal. It never reads the
+store: the feed's worker posts snapshots, and a feed that fails becomes a status and is started again.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+
+from lockgate.model.errors import LockgateError
+from lockgate.model.records import Now
+from lockgate.model.text import clean
+from lockgate.tui import terminal
+from lockgate.tui.assets import css_dir
+from lockgate.tui.commands import LockgateCommands
+from lockgate.tui.drafts import Drafts
+from lockgate.tui.keynames import groups
+from lockgate.tui.notices import Notices
+from lockgate.tui.options import Options
+from lockgate.tui.screens.card import CardScreen
+from lockgate.tui.screens.confirm import ConfirmScreen
+from lockgate.tui.screens.help import HelpScreen
+from lockgate.tui.screens.main import MainScreen
+from lockgate.tui.screens.reader import ReaderScreen
+from lockgate.tui.themes import PALETTES, themes
+from lockgate.view.cells import Line
+from lockgate.view.snapshots import ShownRequest, Snapshot
+
+if TYPE_CHECKING:
+    from lockgate.view.desk import Desk
+    from lockgate.view.feed import Feed
+
+AGAIN_S = 2.0
+SECOND_PRESS_S = 2.0
+STYLE_SHEETS = ("app.tcss", "main.tcss", "card.tcss", "small.tcss")
+
+
+class LockgateApp(App[int], inherit_bindings=False):
+    """Runs the screens over one feed and one desk."""
+
+    TITLE = "lockgate"
+    AUTO_FOCUS = ""
+    COMMANDS = {LockgateCommands}  # noqa: RUF012 - the type of the framework's own
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q,ctrl+q", "leave", "quit", id="quit"),
+        Binding("ctrl+c", "interrupt", "quit at the second press", id="interrupt", priority=True, show=False),
+        Binding("ctrl+p,colon", "command_palette", "commands", id="commands"),
+        Binding("question_mark", "help", "help", id="help"),
+        Binding("comma", "theme", "theme", id="theme"),
+    ]
+
+    class Arrived(Message):
+        """The feed read something newer."""
+
+        def __init__(self, snapshot: Snapshot) -> None:
+            super().__init__()
+            self.snapshot = snapshot
+
+    def __init__(self, feed: "Feed", desk: "Desk", now: Callable[[], Now], options: Options) -> None:
+        sheets = [css_dir() / name for name in STYLE_SHEETS]
+        super().__init__(css_path=[str(sheet) for sheet in sheets])
+        self.feed, self.desk, self.now, self.options = feed, desk, now, options
+        self.animation_level = "none"
+        self.drafts = Drafts()
+        self.notices = Notices(self, bell=options.bell)
+        self.lifeline = terminal.Lifeline(self)
+        self.main = MainScreen()
+        self.card = CardScreen()
+        self._interrupted_at = float("-inf")
+        for theme in themes():
+            self.register_theme(theme)
+        self.theme = self._first_theme()
+
+    def _first_theme(self) -> str:
+        wanted = self.options.theme
+        if wanted in PALETTES:
+            return wanted
+        return "mono" if self.no_color else "dark"
+
+    def get_default_screen(self) -> Screen[None]:
+        return self.main
+
+    def on_mount(self) -> None:
+        self.install_screen(self.card, "card")
+        self.set_keymap(self.options.keys)
+        self.lifeline.hold()
+        terminal.push_title(self)
+        self.notices.title(0)
+        self.set_interval(terminal.LOOK_FOR_TERMINAL_S, self.lifeline.look)
+        self.set_interval(1.0, self._tick)
+        self.run_worker(self._listen(), group="feed", exclusive=True, exit_on_error=False)
+
+    def on_unmount(self) -> None:
+        terminal.pop_title(self)
+        self.lifeline.release()
+
+    # Snapshots
+
+    async def _listen(self) -> None:
+        """Posts every snapshot; a feed that breaks is said and begun again, so the app never dies of data."""
+        try:
+            async for snapshot in self.feed.snapshots():
+                self.post_message(self.Arrived(snapshot))
+        except LockgateError as error:
+            self._feed_broke(error.message)
+        except Exception as error:
+            self._feed_broke(f"{type(error).__name__}: {error}")
+            self.log.error(error)
+
+    def _feed_broke(self, why: str) -> None:
+        self.main.painter.say(f"reading stopped, trying again: {clean(why)}", bad=True)
+        self.set_timer(
+            AGAIN_S,
+            lambda: self.run_worker(self._listen(), group="feed", exclusive=True, exit_on_error=False),
+        )
+
+    def on_lockgate_app_arrived(self, message: Arrived) -> None:
+        snapshot = message.snapshot
+        self.main.painter.take(snapshot)
+        if snapshot.request is not None and self.screen is self.card:
+            self.card.take(snapshot.request)
+        self.notices.note(snapshot)
+
+    def _tick(self) -> None:
+        if self.screen is self.main and self.app_focus:
+            self.main.painter.tick()
+        snapshot = self.main.painter.snapshot
+        if snapshot is not None:
+            self.notices.watch(snapshot, self.now().wall_ms)
+
+    # Screens
+
+    @property
+    def why_no_answer(self) -> str:
+        """Why no decision can be recorded from this dashboard; empty where it can."""
+        if self.options.read_only:
+            return "read-only: nothing can be decided here"
+        return self.desk.why_no_answer
+
+    def open_card(self, request: ShownRequest) -> None:
+        """Shows the card of a request; never while another screen is open, so it cannot open by itself."""
+        if self.screen is not self.main:
+            return
+        self.main.look(request_id=request.request_id)
+        self.card.begin(request)
+        self.push_screen(self.card, lambda _: self.main.look(request_id=None))
+
+    def refresh_request(self) -> None:
+        """Has the feed read the open card's request again now."""
+        self.feed.look(self.main.interest)
+
+    def read(self, title: str, lines: Sequence[Line]) -> None:
+        """Shows a text on the whole screen."""
+        self.push_screen(ReaderScreen(title, lines, self.main.lens()))
+
+    def confirm(self, question: str, about: str, consequence: str, verb: str, act: Callable[[], None]) -> None:
+        """Asks before something that cannot be undone."""
+        self.push_screen(ConfirmScreen(question, about, consequence, verb, act))
+
+    def action_help(self) -> None:
+        if self.screen is self.main:
+            pane = self.main.pane
+            shown = groups(self.main, ascii=self.options.ascii)
+            self.push_screen(HelpScreen(pane.NAME, shown, self.main.lens()))
+
+    def action_theme(self) -> None:
+        names = list(PALETTES)
+        current = names.index(self.theme) if self.theme in names else 0
+        self.theme = names[(current + 1) % len(names)]
+        self.main.painter.say(f"theme {self.theme}")
+
+    def watch_theme(self, theme_name: str) -> None:
+        for screen in self.screen_stack if self.is_running else ():
+            for widget in screen.query("LineBlock, LineList"):
+                widget.refresh()
+
+    def copy(self, text: str) -> None:
+        """Copies by the terminal and to a file, and says where it is."""
+        self.toast(terminal.copy(self, text))
+
+    def toast(self, text: str) -> None:
+        """A short note about something that the person just did; never read as markup."""
+        self.notify(Content(clean(text)).plain, markup=False, timeout=5)
+
+    # Leaving
+
+    def action_leave(self) -> None:
+        count = self.drafts.unrecorded
+        if not count:
+            self.exit(0)
+            return
+        drafts = "1 draft is" if count == 1 else f"{count} drafts are"
+        self.confirm(f"{drafts} not recorded.", "Quitting loses what was typed.", "", "quit", lambda: self.exit(0))
+
+    def action_interrupt(self) -> None:
+        """The first press copies a selection, or says that the second one quits."""
+        now = time.monotonic()
+        if now - self._interrupted_at < SECOND_PRESS_S:
+            self.exit(0)
+            return
+        self._interrupted_at = now
+        self.main.painter.say("ctrl+c once more quits")

@@ -1,0 +1,418 @@
+"""The decision card: shows a request whole, and records one choice by one deliberate press.
+
+The protocol: a digit or an arrow picks; ctrl+s or the button records. Recording is armed some time after the
+card opened and after each pick, needs the last line to have been on screen, and takes one press; Enter, a held
+key and pasted text record nothing. Escape decides nothing, and what was typed is kept. The card itself runs the
+commit, and shows what the store says: its own record, somebody else's, or why it was refused.
+"""
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.timer import Timer
+from textual.widgets import TextArea
+
+from lockgate.model.errors import LockgateError
+from lockgate.model.records import Receipt
+from lockgate.model.text import clean
+from lockgate.tui.card_layout import CardFrame, Moment, is_too_small
+from lockgate.tui.card_state import CardState, Phase
+from lockgate.tui.commit import Commit
+from lockgate.tui.guard import Guard, Press
+from lockgate.tui.widgets.answer_text import AnswerText
+from lockgate.tui.widgets.blocks_view import BlocksView
+from lockgate.tui.widgets.line_block import LineBlock
+from lockgate.view.cells import Line, Span
+from lockgate.view.header import status_line
+from lockgate.view.lens import Lens
+from lockgate.view.snapshots import ShownRequest
+
+if TYPE_CHECKING:
+    from lockgate.tui.app import LockgateApp
+
+PRESSES = {
+    Press.EARLY: "",
+    Press.REPEATED: "that was a held key or a paste; press ctrl+s once",
+    Press.LATCHED: "",
+}
+
+
+class CardScreen(ModalScreen[None]):
+    """One screen for all requests: `begin` gives it the next one."""
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(each), f"pick({each})", f"pick choice {each}", id=f"card.{each}") for each in range(1, 10)),
+        Binding("down", "pick_by(1)", "pick the next choice", id="card.down"),
+        Binding("up", "pick_by(-1)", "pick the choice before", id="card.up"),
+        Binding("ctrl+s", "record", "record", id="card.record", priority=True),
+        Binding("pagedown,space", "read(1)", "read on", id="card.page_down"),
+        Binding("pageup", "read(-1)", "read back", id="card.page_up"),
+        Binding("tab", "field", "to the text and back", id="card.field", priority=True),
+        Binding("enter", "open_run", "open the run of a record", id="card.open"),
+        Binding("y", "copy_draft", "copy the draft of a record", id="card.copy"),
+        Binding("escape", "close", "close, decide nothing", id="card.close", priority=True),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frame = CardFrame()
+        self._status = LineBlock(ground="surface", id="card-status")
+        self._guard = Guard(lambda: time.monotonic() * 1000)
+        self._state: CardState | None = None
+        self._commit: Commit | None = None
+        self._arming: Timer | None = None
+        self._said = ""
+
+    def compose(self) -> ComposeResult:
+        yield self.frame
+        yield self._status
+
+    @property
+    def lockgate(self) -> "LockgateApp":
+        return cast("LockgateApp", self.app)
+
+    @property
+    def state(self) -> CardState | None:
+        """What the card shows now; None before the first request."""
+        return self._state
+
+    def on_mount(self) -> None:
+        self._arming = self.set_interval(0.1, self._draw_button)
+        self.set_interval(1.0, self._tick)
+
+    # Opening and newer readings
+
+    def begin(self, request: ShownRequest) -> None:
+        """Takes a request; to be called before the screen is shown."""
+        phase = Phase.OPEN if request.is_pending else Phase.CLOSED
+        self._state = CardState(request, phase=phase, barred=self.lockgate.why_no_answer)
+        self._commit, self._said = None, ""
+
+    def on_screen_resume(self) -> None:
+        state = self._state
+        if state is None:
+            return
+        self.set_focus(None)
+        self.frame.blocks.begin()
+        self.frame.text.read_only = state.is_closed
+        self._load_text()
+        self._arm()
+        self._draw()
+        self.call_after_refresh(self._draw)
+
+    def take(self, request: ShownRequest) -> None:
+        """Takes a newer reading of the request from the feed."""
+        state = self._state
+        if state is None or request.request_id != state.request.request_id:
+            return
+        newer = state.with_request(request)
+        if newer == state:
+            return
+        if newer.is_closed and not state.is_closed:
+            self._close_to_record(newer)
+        else:
+            self._state = newer
+            self._draw()
+
+    def _close_to_record(self, state: CardState) -> None:
+        """The request was decided: the card becomes its record, and what was typed can only be copied."""
+        self._state = state
+        self.set_focus(None)
+        self.frame.text.read_only = True
+        self._said = ""
+        if state.mine:
+            self.lockgate.drafts.drop(state.request.request_id)
+        self._load_text()
+        self._draw()
+        self.call_after_refresh(self._draw)
+
+    # Painting
+
+    def lens(self) -> Lens:
+        return self.lockgate.main.lens()
+
+    def _moment(self) -> Moment:
+        state = self._state
+        assert state is not None
+        return Moment(self._why_not(state), self.frame.blocks.is_seen, draft=self._draft_text(state))
+
+    def _why_not(self, state: CardState) -> str:
+        if state.phase is Phase.RECORDING:
+            lasted = self._commit.lasted_s if self._commit is not None else 0
+            return f"recording, store is locked {lasted} s" if lasted else "recording"
+        blocks = self.frame.blocks
+        unread = len(blocks.source) - blocks.last_visible
+        why = state.why_not(unread=unread, armed_in_ms=self._guard.left_ms, is_seen=blocks.is_seen)
+        return self._said or why
+
+    def _draft_text(self, state: CardState) -> str:
+        """What was typed and can no longer be recorded."""
+        if not state.is_closed or state.mine:
+            return ""
+        texts = self.lockgate.drafts.of(state.request.request_id).texts
+        return texts[-1][1] if texts else ""
+
+    def _draw(self) -> None:
+        state = self._state
+        if state is None or not self.is_attached or not self.is_current:
+            return
+        lens = self.lens()
+        with self.app.batch_update():
+            self.frame.draw(state, lens, self._moment())
+            self._draw_status(state, lens)
+
+    def _draw_button(self) -> None:
+        """While it is not armed the button counts down; otherwise nothing moves."""
+        state = self._state
+        if state is None or not self.is_current:
+            return
+        if self._guard.left_ms == 0 and self._arming is not None:
+            self._arming.pause()
+        self.frame.draw_button(state, self.lens(), self._moment())
+
+    def _tick(self) -> None:
+        """Once a second: the time left, and how long the store has been locked."""
+        if self._state is not None and self.is_current and not self._state.is_closed:
+            self._draw()
+
+    def _draw_status(self, state: CardState, lens: Lens) -> None:
+        if state.is_closed:
+            keys = [("Enter", "open the run"), ("esc", "close")]
+            if self._draft_text(state):
+                keys.insert(0, ("y", "copy the draft"))
+        else:
+            count = len(state.request.choices)
+            pick = f"1-{count}" if count > 1 else "1"
+            keys = [(pick, "pick"), ("ctrl+s", "record"), ("PgDn", "read on"), ("Tab", "text"), ("esc", "close")]
+        kept = bool(self.lockgate.drafts.of(state.request.request_id).texts)
+        end: Line = (Span("draft kept", "muted"),) if kept else ()
+        self._status.show([status_line(keys, end, lens)])
+
+    def on_resize(self) -> None:
+        self._draw()
+        self.call_after_refresh(self._draw)
+
+    @on(BlocksView.Read)
+    def _blocks_read(self) -> None:
+        if self._state is not None and self.is_current:
+            lens = self.lens()
+            self.frame.draw_rule(self._state, lens, self._moment())
+            self.frame.draw_button(self._state, lens, self._moment())
+
+    # Picking
+
+    def _arm(self) -> None:
+        self._guard.arm()
+        if self._arming is not None:
+            self._arming.resume()
+
+    def action_pick(self, number: int) -> None:
+        state = self._state
+        self._guard.saw_key()
+        if state is None or state.phase is not Phase.OPEN or number > len(state.request.choices):
+            return
+        self._pick(state, number, focus_text=True)
+
+    def action_pick_by(self, step: int) -> None:
+        state = self._state
+        self._guard.saw_key()
+        if state is None or state.phase is not Phase.OPEN or not state.request.choices:
+            return
+        keys = [choice.key for choice in state.request.choices]
+        if state.picked is None:
+            number = 1 if step > 0 else len(keys)
+        else:
+            number = min(max(keys.index(state.picked) + 1 + step, 1), len(keys))
+        self._pick(state, number, focus_text=False)
+
+    def _pick(self, state: CardState, number: int, *, focus_text: bool) -> None:
+        if is_too_small(self.lens()):
+            return
+        self._state = replace(state, picked=state.request.choices[number - 1].key)
+        self._said = ""
+        self._load_text()
+        self._arm()
+        self._draw()
+        if focus_text and self._state.takes_text and not self._state.barred:
+            self.frame.text.focus()
+        else:
+            self.set_focus(None)
+
+    def action_field(self) -> None:
+        self._guard.saw_key()
+        state = self._state
+        text = self.frame.text
+        if state is not None and state.takes_text and not text.has_focus and not state.is_closed:
+            text.focus()
+        else:
+            self.set_focus(None)
+
+    def on_click(self, event: events.Click) -> None:
+        frame = self.frame
+        if event.widget is frame.choices:
+            number = frame.choice_at(event.y)
+            if number is not None:
+                self.action_pick(number)
+        elif event.widget is frame.button and self._is_on_button(event):
+            self.action_record()
+
+    def _is_on_button(self, event: events.Click) -> bool:
+        """Whether the click is on the words of the button, not on the row around them."""
+        lines = self.frame.button.lines
+        if not 0 <= event.y < len(lines):
+            return False
+        cells = 0
+        for span in lines[event.y]:
+            cells += len(span.text)
+            if event.x < cells:
+                return span.role in ("button", "field")
+        return False
+
+    # The text
+
+    def _load_text(self) -> None:
+        state, text = self._state, self.frame.text
+        assert state is not None
+        if state.is_closed:
+            wanted = self._draft_text(state)
+        elif state.picked is not None:
+            wanted = self.lockgate.drafts.of(state.request.request_id).text(state.picked)
+        else:
+            wanted = ""
+        choice = state.choice
+        text.limit = choice.input.max_length if choice is not None and choice.input is not None else 0
+        self._state = replace(state, text=wanted)
+        if text.text != wanted:
+            text.load_text(wanted)
+            text.move_cursor(text.document.end)
+
+    @on(TextArea.Changed)
+    def _typed(self) -> None:
+        state = self._state
+        if state is None or state.phase is not Phase.OPEN or not state.takes_text or state.picked is None:
+            return
+        typed = self.frame.text.text
+        if typed == state.text:
+            return
+        self._guard.saw_key()
+        drafts, request_id = self.lockgate.drafts, state.request.request_id
+        drafts.keep(request_id, drafts.of(request_id).with_text(state.picked, typed))
+        self._state = replace(state, text=typed)
+        self._said = ""
+        self._draw()
+
+    @on(AnswerText.Pasted)
+    def _pasted(self) -> None:
+        self._guard.saw_key()
+
+    @on(AnswerText.Cut)
+    def _cut(self, message: AnswerText.Cut) -> None:
+        characters = "1 character" if message.lost == 1 else f"{message.lost} characters"
+        self._say(f"the paste was cut by {characters}: this is all that may be recorded")
+
+    def on_key(self, event: events.Key) -> None:
+        self._guard.saw_key()
+
+    # Recording
+
+    def action_record(self) -> None:
+        state = self._state
+        if state is None or state.phase is not Phase.OPEN:
+            self._guard.saw_key()
+            return
+        blocks = self.frame.blocks
+        why = state.why_not(unread=0, armed_in_ms=0, is_seen=blocks.is_seen)
+        if why or state.picked is None or is_too_small(self.lens()):
+            self._guard.saw_key()
+            self._draw_button()
+            return
+        press = self._guard.press()
+        if press is Press.COUNTS:
+            self._record(state, state.picked)
+        else:
+            self._say(PRESSES[press])
+
+    def _record(self, state: CardState, choice: str) -> None:
+        text = state.text if state.takes_text else None
+        self._said = ""
+        self._commit = Commit(state.request, choice, text)
+        self._state = replace(state, phase=Phase.RECORDING)
+        self.frame.text.read_only = True
+        self._draw()
+        self.run_worker(self._carry_out(self._commit, state.request), group="commit", exit_on_error=False)
+
+    async def _carry_out(self, commit: Commit, request: ShownRequest) -> None:
+        try:
+            receipt = await commit.run(self.lockgate.desk, self._draw)
+        except LockgateError as error:
+            self._reopen(clean(error.message))
+            return
+        except BaseException:
+            self._reopen("it is not known whether this was recorded; look at the record")
+            raise
+        if receipt is None:
+            self._reopen("")
+            self.action_close()
+        elif self._state is not None and self._state.request.request_id == request.request_id:
+            self._take_receipt(self._state, receipt)
+
+    def _take_receipt(self, state: CardState, receipt: Receipt) -> None:
+        """What the store said; the record itself comes with the feed's next reading."""
+        if receipt.outcome in ("accepted", "adopted"):
+            self._state = replace(state, mine=True)
+            self.lockgate.drafts.drop(state.request.request_id)
+            self._said = "recorded"
+        elif receipt.reason in ("already_resolved", "expired", "run_closed"):
+            self._state = replace(state, tried_at=receipt.at)
+            self._said = f"not recorded: {receipt.reason.replace('_', ' ')}"
+        else:
+            self._reopen(f"not recorded: {clean(receipt.reason or receipt.outcome).replace('_', ' ')}")
+            return
+        self.lockgate.refresh_request()
+        self._state = self._state.with_request(self._state.request)
+        if self._state.is_closed:
+            self._close_to_record(self._state)
+        self._draw()
+
+    def _reopen(self, why: str) -> None:
+        """Nothing was recorded: the card takes picks again, and says why."""
+        if self._state is None or self._state.is_closed:
+            return
+        self._state = replace(self._state, phase=Phase.OPEN)
+        self.frame.text.read_only = False
+        self._arm()
+        self._say(why)
+
+    def _say(self, text: str) -> None:
+        self._said = text
+        self._draw()
+
+    # Leaving
+
+    def action_read(self, step: int) -> None:
+        self._guard.saw_key()
+        self.frame.blocks.page(step)
+
+    def action_open_run(self) -> None:
+        state = self._state
+        if state is not None and state.is_closed:
+            self.dismiss()
+            self.lockgate.main.select_run(state.request.run_id)
+
+    def action_copy_draft(self) -> None:
+        if self._state is not None and (draft := self._draft_text(self._state)):
+            self.lockgate.copy(draft)
+
+    def action_close(self) -> None:
+        if self._state is not None and self._state.phase is Phase.RECORDING:
+            if self._commit is not None:
+                self._commit.stop()
+            self._say("stops after this try")
+        elif self.is_current:
+            self.dismiss()

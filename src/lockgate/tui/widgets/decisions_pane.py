@@ -1,0 +1,108 @@
+"""Pane 2: what waits for an answer across all runs; or, asked for, what was decided."""
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+
+from lockgate.tui.widgets.line_list import EmptySource, LineList, LineSource
+from lockgate.tui.widgets.pane import Keys, Pane
+from lockgate.tui.widgets.runs_pane import empty_words
+from lockgate.view.cells import Line, Span
+from lockgate.view.decisions import (
+    NOTHING,
+    decided_lines,
+    decision_lines,
+    decisions_height,
+    queue_words,
+    rows_each,
+)
+from lockgate.view.lens import Lens
+from lockgate.view.rules import count, title
+from lockgate.view.snapshots import ShownRequest, Snapshot
+
+CLOSE_MS = 120_000
+
+
+class DecisionsSource:
+    """Requests in their order, two lines each where there is room."""
+
+    def __init__(self, requests: Sequence[ShownRequest], lens: Lens, *, decided: bool) -> None:
+        self._requests, self._lens, self._decided = requests, lens, decided
+        self._places = {request.request_id: at for at, request in enumerate(requests)}
+        self.row_height = 2 if decided else rows_each(lens)
+
+    def __len__(self) -> int:
+        return len(self._requests)
+
+    def id_at(self, index: int) -> str | None:
+        return self._requests[index].request_id
+
+    def index_of(self, row_id: str) -> int | None:
+        return self._places.get(row_id)
+
+    def lines(self, index: int, width: int, selected: bool) -> Sequence[Line]:
+        request = self._requests[index]
+        if self._decided:
+            return decided_lines(request, width, self._lens)
+        return decision_lines(request, width, self._lens, selected=selected)
+
+
+class DecisionsPane(Pane):
+    """The queue, or under `D` the record of what was decided."""
+
+    NUMBER, NAME = 2, "Decisions"
+
+    def __init__(self) -> None:
+        super().__init__("decisions", LineList(id="decisions-list"))
+        self._requests: tuple[ShownRequest, ...] = ()
+        self.decided = False
+
+    def compose(self) -> ComposeResult:
+        yield self.rule
+        yield self.list
+
+    def show(self, snapshot: Snapshot, lens: Lens) -> None:
+        self._requests = snapshot.decided if self.decided else snapshot.decisions
+        self.list.show(self._source(lens))
+        self.paint(snapshot, lens)
+
+    def paint(self, snapshot: Snapshot, lens: Lens) -> None:
+        """Draws the rule: also when only the focus moved."""
+        name = "Decided" if self.decided else self.NAME
+        rest = count(len(self._requests))
+        start = title(self.NUMBER, name, lens, focused=self.has_pane_focus, rest=rest)
+        end = (Span("newest first", "muted"),) if self.decided else queue_words(lens)
+        self.paint_rule(start, end if self._requests else (), snapshot, lens)
+
+    def height_in(self, column: int, lens: Lens) -> int:
+        """The rows that the pane takes of a left column of `column` rows."""
+        return decisions_height(len(self._requests), column, lens)
+
+    def tick(self, lens: Lens, *, slow: bool) -> None:
+        moving = [each.request_id for each in self._requests if slow or _is_close(each, lens.now_ms)]
+        if moving and not self.decided:
+            self.list.retime(self._source(lens), moving)
+
+    def request(self, request_id: str | None) -> ShownRequest | None:
+        return next((each for each in self._requests if each.request_id == request_id), None)
+
+    def keys(self) -> Keys:
+        other = "pending" if self.decided else "decided"
+        return (("d", "read" if self.decided else "decide"), ("D", other), ("y", "copy id"), ("z", "zoom"))
+
+    def position(self) -> Line:
+        total = len(self._requests)
+        return (Span(f"{self.list.cursor_index + 1} of {total}", "muted"),) if total else ()
+
+    def _source(self, lens: Lens) -> LineSource:
+        if self._requests:
+            return DecisionsSource(self._requests, lens, decided=self.decided)
+        if self.decided:
+            return EmptySource(empty_words("Nothing was decided yet.", "Who, when and what will stand here."))
+        return EmptySource(empty_words(*NOTHING))
+
+
+def _is_close(request: ShownRequest, now_ms: int) -> bool:
+    """Whether seconds matter: the last two minutes, and the moment after."""
+    left = request.left_ms(now_ms)
+    return left is not None and left <= CLOSE_MS
