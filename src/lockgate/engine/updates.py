@@ -1,6 +1,7 @@
 """Progress on its way into the store: coalesced by (type, key), newest wins, at most four commits a second."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -33,6 +34,8 @@ class Updates:
         self._woken = asyncio.Event()
         self._committing = asyncio.Lock()
         self._pump: asyncio.Task[None] | None = None
+        self._problem: BaseException | None = None
+        self._is_closed = False
         self.on_failure: Callable[[], None] | None = None
 
     def publish(self, type: str, key: str, data: Mapping[str, Any]) -> None:
@@ -44,17 +47,22 @@ class Updates:
                 self._pairs.discard((type, key))
                 raise PayloadError("key", f"at most {MAX_PAIRS} keys in an attempt", f"another, {key!r}")
             self._pending[type, key] = value
-        self._loop.call_soon_threadsafe(self._wake)
+        # A function that was left behind may publish into a loop that is closed: nobody listens.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
+        if self._is_closed:
+            return
         if self._pump is None:
             self._pump = self._loop.create_task(self._run())
             self._pump.add_done_callback(self._ended)
         self._woken.set()
 
     def _ended(self, pump: "asyncio.Task[None]") -> None:
-        # The next commit meets the same trouble and says it; until then the node is told that it is in vain.
-        if not pump.cancelled() and pump.exception() is not None and self.on_failure is not None:
+        # `flush` says what went wrong; until then the node is told that it works in vain.
+        self._problem = None if pump.cancelled() else pump.exception()
+        if self._problem is not None and self.on_failure is not None:
             self.on_failure()
 
     async def _run(self) -> None:
@@ -75,14 +83,20 @@ class Updates:
             return True
 
     async def flush(self) -> None:
-        """Commits what is still pending, without the pauses; after it nothing is committed any more."""
+        """Commits what is still pending, without the pauses; after it nothing is committed any more.
+
+        Raises what an earlier commit raised.
+        """
         if not self._pairs:
             return
         await self.stop()
+        if self._problem is not None:
+            raise self._problem
         while await self._commit_one():
             pass
 
     async def stop(self) -> None:
+        self._is_closed = True
         pump, self._pump = self._pump, None
         if pump is None:
             return
