@@ -12,7 +12,9 @@ from typing import Any
 import msgspec
 
 from lockgate.engine import places
+from lockgate.engine.sources import measure
 from lockgate.flow import graph
+from lockgate.flow.authoring.workflow import Workflow
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import DefinitionError, LockgateError, NotFound
 
@@ -22,10 +24,13 @@ LIMIT = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A workflow that can be started. `document` is the stored form of the definition, `digest` its SHA-256."""
+    """A workflow that can be started. `document` is the stored form of the definition, `digest` its SHA-256.
+
+    `file` is None for a workflow that was made where there is no file, as in an interactive session.
+    """
 
     name: str
-    file: Path
+    file: Path | None
     project_dir: Path
     document: bytes
     sources: dict[str, str]
@@ -40,8 +45,19 @@ class Checked:
 
     @property
     def reference(self) -> str:
-        """What a host loads: the absolute file with the workflow's name."""
-        return f"{self.file}:{self.name}"
+        """What a host loads: the absolute file with the workflow's name; `inline:<name>` is never claimed."""
+        return f"{self.file}:{self.name}" if self.file is not None else f"inline:{self.name}"
+
+
+def described(workflow: Workflow, *, caller: Path | None = None) -> Checked:
+    """A workflow of this very process, with its sources as they are loaded here."""
+    here = (caller or Path.cwd()).resolve()
+    document = stored(workflow.document())
+    file = Path(workflow.file).resolve() if workflow.file is not None else None
+    if file is None or not file.is_file():
+        return Checked(workflow.name, None, here, document, {})
+    root = places.project_dir(file, here)
+    return Checked(workflow.name, file, root, document, measure(file, file.read_bytes(), root))
 
 
 def check(reference: str, *, caller: Path | None = None, data_dir: Path | None = None, limit: float = LIMIT) -> Checked:
