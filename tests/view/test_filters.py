@@ -3,7 +3,7 @@
 import pytest
 
 from lockgate.model.statuses import RunStatus
-from lockgate.view.filters import BadFilter, matches, parsed, statuses
+from lockgate.view.filters import BadFilter, matches, parsed, query
 from tests.view.picture import NOW, runs
 
 
@@ -51,8 +51,30 @@ def test_what_cannot_be_read_is_refused(text: str) -> None:
         parsed(text)
 
 
-def test_a_query_may_leave_out_statuses_that_cannot_match() -> None:
-    assert statuses(parsed("state:failed")) == {RunStatus.FAILED}
-    assert statuses(parsed("state:lost")) == {RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING}
-    assert statuses(parsed("!state:failed")) is None
-    assert statuses(parsed("state:failed state:lost")) == frozenset()
+OPEN = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("state:failed", (RunStatus.FAILED,)),
+        ("state:lost", OPEN),
+        ("release", ()),
+        ("!state:failed", (*OPEN, RunStatus.COMPLETED, RunStatus.TIMED_OUT, RunStatus.CANCELLED)),
+    ],
+)
+def test_a_query_leaves_out_statuses_that_cannot_match(text: str, kept: tuple[RunStatus, ...]) -> None:
+    asked = query(parsed(text), NOW.wall_ms)
+    assert asked is not None
+    assert asked.statuses == kept
+
+
+def test_a_query_of_nothing_is_not_asked() -> None:
+    assert query(parsed("state:failed state:lost"), NOW.wall_ms) is None
+
+
+def test_ages_become_bounds_of_the_creation() -> None:
+    asked = query(parsed("age:>1h !age:>2h"), NOW.wall_ms)
+    assert asked is not None
+    assert asked.created_before == NOW.wall_ms - 3_600_000
+    assert asked.created_after == NOW.wall_ms - 7_200_000

@@ -53,9 +53,9 @@ def test_the_usual_screen() -> None:
         "  build   #1 █▌ ✗ failed┊           ┊          ┊         18s",
         "          #2 ┊ ████ ✓ ok┊           ┊          ┊         41s",
         "  test    #1 ┊     ████╳╳ ↻ interrupted        ┊         45s",
-        "          #2 ┊          ██▌ ✓ ok    ┊          ┊         24s",
-        "  notes   #1 ┊            ▐▌ ✓ ok  ┊          ┊          8s",
-        "  approve #1 ┊     ◆ waiting ▒▒▒▒▒▒▒▒▒═════▒▒▒▒▒▒▒▒▸       0s   2m58s",
+        "          #2 ┊          ┊██▌ ✓ ok   ┊          ┊         24s",
+        "  notes   #1 ┊          ┊  ▐▌ ✓ ok  ┊          ┊          8s",
+        "  approve #1 ┊    ◆ waiting ▒▒▒▒▒▒▒▒▒═════▒▒▒▒▒▒▒▒▸       0s   2m58s",
         "  █ worked 2m19s  ▒ waited for you 2m58s  ═ paused 50s  ╳ lost 15s",
     ]
     assert [row[:50].rstrip() for row in rows[32:39]] == [

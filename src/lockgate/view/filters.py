@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lockgate.flow.words import waiting_for, word
-from lockgate.model.ids import short_id
 from lockgate.model.records import Now, Run
 from lockgate.model.statuses import RunStatus, Word
+from lockgate.store.reads import RunQuery
+from lockgate.store.reads import Term as StoreTerm
 from lockgate.view.times import DAY, HOUR, MINUTE, SECOND
 
 KEYS = ("state", "wf", "id", "title", "age", "err", "by")
@@ -48,25 +49,49 @@ def matches(terms: Filter, run: Run, now: Now) -> bool:
     return all(term.holds(run, now) for term in terms)
 
 
-def statuses(terms: Filter) -> frozenset[RunStatus] | None:
-    """The durable statuses that runs of these terms can have, so that a query may leave the others out.
+_FIELDS = {"text": "text", "wf": "workflow", "id": "run", "title": "title", "err": "error", "by": "by"}
 
-    None means any. A word such as `lost` depends on the moment and on several facts: it names the statuses that
-    it may go with.
+
+def query(terms: Filter, now_ms: int) -> RunQuery | None:
+    """What the store can leave out by itself; None where nothing can match.
+
+    A word such as `lost` depends on the moment and on several facts: the query keeps every run that is not
+    finished, and `matches` says of those few which ones hold.
     """
-    found: frozenset[RunStatus] | None = None
+    kept = [status for status in RunStatus if _may_be(status, terms)]
+    if not kept:
+        return None
+    ages = [_age(term.value) if not term.inverted else _opposite(term.value) for term in terms if term.key == "age"]
+    older = [now_ms - ms for sign, ms in ages if sign == ">"]
+    newer = [now_ms - ms for sign, ms in ages if sign == "<"]
+    return RunQuery(
+        statuses=tuple(kept) if len(kept) < len(RunStatus) else (),
+        terms=tuple(
+            StoreTerm(field=_FIELDS[term.key], text=term.value, negated=term.inverted)
+            for term in terms
+            if term.key in _FIELDS and term.value
+        ),
+        created_before=min(older, default=None),
+        created_after=max(newer, default=None),
+    )
+
+
+def _may_be(status: RunStatus, terms: Filter) -> bool:
+    """Whether runs of a durable status can match the state terms."""
     for term in terms:
-        if term.key != "state" or term.inverted:
+        if term.key != "state":
             continue
-        possible = _possible(term.value)
-        found = possible if found is None else found & possible
-    return found
+        if status.is_terminal:
+            if (term.value == status) is term.inverted:
+                return False
+        elif not term.inverted and term.value in set(RunStatus) and RunStatus(term.value).is_terminal:
+            return False
+    return True
 
 
-def _possible(state: str) -> frozenset[RunStatus]:
-    if state in set(RunStatus) and RunStatus(state).is_terminal:
-        return frozenset({RunStatus(state)})
-    return frozenset(status for status in RunStatus if not status.is_terminal)
+def _opposite(value: str) -> tuple[str, int]:
+    sign, ms = _age(value)
+    return ("<" if sign == ">" else ">"), ms
 
 
 def _split(text: str) -> list[str]:
@@ -126,15 +151,15 @@ def _is_state(run: Run, value: str, now: Now) -> bool:
 
 def _is_aged(run: Run, value: str, now: Now) -> bool:
     sign, ms = _age(value)
-    elapsed = (run.finished_at or now.wall_ms) - run.created_at
-    return elapsed > ms if sign == ">" else elapsed < ms
+    age_ms = now.wall_ms - run.created_at
+    return age_ms > ms if sign == ">" else age_ms < ms
 
 
 _CHECKS: Mapping[str, Callable[[Run, str, Now], bool]] = {
     "text": _has_text,
     "state": _is_state,
     "wf": lambda run, value, now: value in run.workflow.lower(),
-    "id": lambda run, value, now: short_id(run.run_id).startswith(value) or run.run_id.lower().startswith(value),
+    "id": lambda run, value, now: value in run.run_id.lower(),
     "title": lambda run, value, now: value in (run.title or "").lower(),
     "age": _is_aged,
     "err": lambda run, value, now: value in f"{run.error_code or ''} {run.error_summary or ''}".lower(),
