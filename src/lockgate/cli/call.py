@@ -40,6 +40,11 @@ class Call:
     def db(self) -> Path:
         return self.settings.db
 
+    def use_store(self, path: Path) -> None:
+        """From here on the call is about this store, whatever the settings say."""
+        self.flags["db"] = str(path)
+        self.__dict__.pop("settings", None)
+
     @cached_property
     def key(self) -> str:
         """The key of this command: the given one, else a new UUID."""

@@ -2,18 +2,31 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockgate.cli.call import Call
 from lockgate.cli.tables import table
 from lockgate.model.ids import short_id
 from lockgate.model.records import Run, RunDetail
+from lockgate.model.statuses import RunStatus
 from lockgate.view.documents import ReadValue
 from lockgate.view.lens import Lens
 from lockgate.view.situations import phrase, waited_ms, worked_ms
 from lockgate.view.times import duration, moment
 
-LONGEST_VALUE = 1 << 20
+if TYPE_CHECKING:
+    from lockgate.store.reads import Page
+
+MOST_ATTEMPTS = 10_000
+"""The newest attempts that one document holds."""
+
+
+def found_runs(call: Call, statuses: Sequence[str], text: str | None, limit: int) -> "Page[Run]":
+    """The newest runs of these statuses (all, if none is named) that the filter lets through."""
+    from lockgate.store import reads
+
+    query = reads.RunQuery(statuses=tuple(RunStatus(status) for status in statuses), limit=limit)
+    return call.read(reads.runs, query)
 
 
 def runs_text(runs: Sequence[Run], lens: Lens) -> str:
@@ -39,7 +52,7 @@ def read_show(call: Call, run_id: str) -> tuple[RunDetail, ReadValue]:
     from lockgate.store import reads
 
     def read(connection: Any) -> tuple[RunDetail, dict[str, Any]]:
-        detail = reads.run(connection, run_id)
+        detail = reads.run(connection, run_id, attempts_limit=MOST_ATTEMPTS)
         return detail, {hash: decoded(reads.value(connection, hash)) for hash in _hashes(detail)}
 
     detail, values = call.read(read)

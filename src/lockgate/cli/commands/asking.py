@@ -3,7 +3,6 @@
 from lockgate.cli.call import Call
 from lockgate.cli.options import command
 from lockgate.model.records import RequestView
-from lockgate.model.statuses import RequestKind
 
 
 @command("decisions", short_help="List the decisions that wait for a person.")
@@ -21,9 +20,7 @@ def requests(call: Call) -> None:
 def _list(call: Call, *, decisions_only: bool) -> None:
     from lockgate.store import reads
 
-    found: list[RequestView] = list(call.read(reads.pending_requests))
-    if decisions_only:
-        found = [request for request in found if request.kind is RequestKind.DECISION]
+    found: list[RequestView] = list(call.read(reads.decisions if decisions_only else reads.pending_requests))
     found.sort(key=lambda request: (request.deadline_at is None, request.deadline_at or request.created_at))
     if call.as_json:
         from lockgate.view.documents import requests_document

@@ -19,9 +19,9 @@ def runs(call: Call, statuses: tuple[str, ...], text: str | None, limit: int) ->
     if call.as_json:
         from lockgate.view.documents import runs_document
 
-        call.document(runs_document(page.items, call.now(), page.next))
+        call.document(runs_document(page.rows, call.now(), page.next))
     else:
-        call.say(runs_text(page.items, call.lens()))
+        call.say(runs_text(page.rows, call.lens()))
 
 
 @command("show", short_help="Print everything about a run.")

@@ -32,7 +32,7 @@ def resume(call: Call, run: str, accept_source: bool) -> int:
     from lockgate.store import commands, reads
 
     run_id = call.run_id(run)
-    accept = definition_again(call.read(reads.run_row, run_id)) if accept_source else None
+    accept = definition_again(call.read(reads.run, run_id).row) if accept_source else None
     return report(call, call.write(lambda tx: commands.resume(tx, run_id, actor=user(), key=call.key, accept=accept)))
 
 
@@ -56,7 +56,7 @@ def restart(call: Call, run: str, revision: int | None) -> int:
     from lockgate.cli.definitions import definition_again
     from lockgate.store import commands, reads
 
-    row = call.read(reads.run_row, call.run_id(run))
+    row = call.read(reads.run, call.run_id(run)).row
     definition = definition_again(row)
     receipt = call.write(
         lambda tx: commands.restart(
