@@ -178,7 +178,9 @@ class CardFrame(Vertical):
         show(self.head, [*gap("top"), *parts["head"], *([] if parts["band"] else gap("head"))])
         self.band.set_class("head" in blanks, "-spaced")
         show(self.band, parts["band"])
-        show(self.choices, parts["choices"])
+        keys = [choice.key for choice in state.request.choices]
+        picked = keys.index(state.picked) if state.picked in keys and not state.is_closed else None
+        show(self.choices, parts["choices"], selected=picked)
         show(self.prompt, [*gap("prompt"), *parts["prompt"]] if parts["prompt"] else [])
         text_rows = self._text_rows(state, moment)
         self.text.display = bool(text_rows)

@@ -28,6 +28,8 @@ _NAMES = {
     "minus": "-",
     "space": "Space",
 }
+_SECOND_NAMES = frozenset({"home", "end", "ctrl+q", "shift+tab", "ctrl+c"})
+_OF_A_PANE = frozenset({"decide", "filter", "match.next", "match.previous", "sort", "copy.id", "copy.json"})
 _ASCII = {"↑": "Up", "↓": "Down", "←": "Left", "→": "Right"}
 
 
@@ -40,9 +42,10 @@ def key_name(key: str, *, ascii: bool = False) -> str:
 def groups(screen: Screen[None], *, ascii: bool) -> list[tuple[str, Keys]]:
     """The keys of the focused pane, of the run under the cursor, and of everywhere."""
     active = list(screen.active_bindings.values())
+    run = [each for each in active if _id(each).startswith("run.")]
     own = [each for each in active if each.node not in (screen, screen.app)]
-    run = [each for each in active if each.node is screen and _id(each).startswith("run.")]
-    rest = [each for each in active if each.node in (screen, screen.app) and each not in run]
+    own += [each for each in active if _id(each) in _OF_A_PANE]
+    rest = [each for each in active if each not in run and each not in own]
     named = (("In this pane", own), ("The run under the cursor", run), ("Everywhere", rest))
     return [(title, _pairs(each, ascii)) for title, each in named if each]
 
@@ -52,13 +55,17 @@ def _id(active: ActiveBinding) -> str:
 
 
 def _pairs(active: Iterable[ActiveBinding], ascii: bool) -> list[tuple[str, str]]:
-    """Keys of one description together, in the order in which they were bound."""
+    """Keys of one description together, letters before named keys; second names of a key are left out."""
     keys: dict[str, list[str]] = {}
     for each in active:
         words = _family(each)
-        if words:
+        if words and each.binding.key not in _SECOND_NAMES:
             keys.setdefault(words, []).append(key_name(each.binding.key, ascii=ascii))
-    return [(" ".join(names), words) for words, names in keys.items()]
+    return [(" ".join(sorted(names, key=_letters_first)), words) for words, names in keys.items()]
+
+
+def _letters_first(name: str) -> tuple[bool, bool]:
+    return (not name.isascii(), len(name) > 1)
 
 
 def _family(active: ActiveBinding) -> str:

@@ -223,9 +223,17 @@ def _ansi_theme() -> Theme:
 
 
 @cache
-def role_styles(name: str, no_color: bool = False) -> RoleStyles:
-    """The styles of the theme called `name`; with `no_color` no style leans on a colour to say something."""
+def role_styles(name: str, *, no_color: bool = False, covered: bool = False) -> RoleStyles:
+    """The styles of the theme called `name`.
+
+    With `no_color` no style leans on a colour to say something; `covered` is the page behind an open card,
+    where everything has one quiet colour and nothing is filled.
+    """
     palette, plain = PALETTES[name], name == "ansi"
+    grounds = {role: Style(bgcolor=palette[role]) for role in GROUNDS}
+    if covered:
+        quiet = dict.fromkeys(get_args(Role), Style(color=palette["back"]))
+        return RoleStyles(quiet, quiet, grounds, grounds["bg"])
     ink: dict[str, Style] = {}
     on_select: dict[str, Style] = {}
     for role in get_args(Role):
@@ -235,7 +243,6 @@ def role_styles(name: str, no_color: bool = False) -> RoleStyles:
         bold = True if plain and role in _BOLD_IN_ANSI else None
         ink[role] = Style(color=palette[role], bold=bold)
         on_select[role] = Style(color=palette.get(f"{role}-select", palette[role]), bold=bold)
-    grounds = {role: Style(bgcolor=palette[role]) for role in GROUNDS}
     return RoleStyles(ink, on_select, grounds, _select(palette, plain, no_color))
 
 

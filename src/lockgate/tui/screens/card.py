@@ -27,6 +27,7 @@ from lockgate.tui.guard import Guard, Press
 from lockgate.tui.widgets.answer_text import AnswerText
 from lockgate.tui.widgets.blocks_view import BlocksView
 from lockgate.tui.widgets.line_block import LineBlock
+from lockgate.view.card import boxed
 from lockgate.view.cells import Line, Span
 from lockgate.view.header import status_line
 from lockgate.view.lens import Lens
@@ -192,6 +193,8 @@ class CardScreen(ModalScreen[None]):
             keys = [(pick, "pick"), ("ctrl+s", "record"), ("PgDn", "read on"), ("Tab", "text"), ("esc", "close")]
         kept = bool(self.lockgate.drafts.of(state.request.request_id).texts)
         end: Line = (Span("draft kept", "muted"),) if kept else ()
+        if not boxed(lens) and not state.is_closed and (why := self._why_not(state)):
+            end = (Span(why, "text"),)  # beside the button there is no room for it
         self._status.show([status_line(keys, end, lens)])
 
     def on_resize(self) -> None:

@@ -125,8 +125,18 @@ class MainScreen(Screen[None]):
     def on_resize(self) -> None:
         self.call_after_refresh(self.painter.paint)
 
+    def on_screen_suspend(self) -> None:
+        self._cover(True)
+
     def on_screen_resume(self) -> None:
+        self._cover(False)
         self.call_after_refresh(self.painter.paint)
+
+    def _cover(self, covered: bool) -> None:
+        """Behind another screen everything is quiet: one colour, no fills."""
+        self.set_class(covered, "-covered")
+        for widget in self.query("LineBlock, LineList"):
+            widget.refresh()
 
     @on(Pane.Fitted)
     def _pane_fitted(self, message: Pane.Fitted) -> None:

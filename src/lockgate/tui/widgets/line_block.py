@@ -23,27 +23,31 @@ class LineBlock(Widget):
         super().__init__(id=id, classes=classes)
         self._ground = ground or self.GROUND
         self._lines: tuple[Line, ...] = ()
+        self._selected: int | None = None
 
     @property
     def lines(self) -> tuple[Line, ...]:
         """What is shown now."""
         return self._lines
 
-    def show(self, lines: Sequence[Line]) -> None:
-        """Replaces the lines. The caller fits them to the width and keeps the height of the widget."""
+    def show(self, lines: Sequence[Line], *, selected: int | None = None) -> None:
+        """Replaces the lines, one of them `selected`. The caller fits them to the width and keeps the height."""
         old, self._lines = self._lines, tuple(lines)
+        before, self._selected = self._selected, selected
         for y in range(max(len(old), len(self._lines))):
-            if old[y : y + 1] != self._lines[y : y + 1]:
+            moved = before != selected and y in (before, selected)
+            if moved or old[y : y + 1] != self._lines[y : y + 1]:
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def render_line(self, y: int) -> Strip:
         line = self._lines[y] if y < len(self._lines) else ()
-        return strip_of(line, styles_of(self), self._ground, self.size.width)
+        selected = y == self._selected
+        return strip_of(line, styles_of(self), self._ground, self.size.width, selected=selected)
 
 
-def show(block: LineBlock, lines: Sequence[Line]) -> None:
+def show(block: LineBlock, lines: Sequence[Line], *, selected: int | None = None) -> None:
     """Shows lines in a block as high as they are; a block without lines takes no row."""
     if len(lines) != len(block.lines) or not lines:
         block.styles.height = max(len(lines), 1)
         block.display = bool(lines)
-    block.show(lines)
+    block.show(lines, selected=selected)
