@@ -1,50 +1,199 @@
-"""The shape of `progress` updates, which bars and estimates are drawn from."""
+"""Progress of a step from its updates: how far, how fast, when done, and how sure.
 
-from collections.abc import Mapping
+An epoch is a stretch of comparable samples: it begins anew when phase, unit or total change, when the count
+falls, or when a finished progress goes on. The rate is the median over the last eight intervals of the epoch.
+Rules and limits are those of the reference system's `progress` record.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
 from typing import Any
+
+from msgspec import Struct
 
 from lockgate.model.errors import PayloadError
 
-STATUSES = (
-    "pending",
-    "running",
-    "waiting",
-    "blocked",
+TYPE = "progress"
+STATUSES = ("pending", "running", "waiting", "blocked", "completed", "failed", "cancelled", "unknown")
+_ENDED = ("completed", "failed", "cancelled")
+_HELD = ("waiting", "blocked")
+_INTERVALS = 8
+_FIELDS = {
+    "status",
+    "label",
+    "phase",
     "completed",
-    "failed",
-    "cancelled",
-    "unknown",
-)
-_TEXTS = {"label": 200, "phase": 128, "unit": 32}
-_KNOWN = {"status", "completed", "total", "estimated_finish_at", *_TEXTS}
+    "total",
+    "unit",
+    "source_updated_at",
+    "source_estimated_finish_at",
+}
 
 
-def check_progress(data: Mapping[str, Any]) -> None:
-    """Raises PayloadError with the field, the limit and what was seen."""
-    for field in data.keys() - _KNOWN:
-        raise PayloadError(f"$.{field}", f"one of {', '.join(sorted(_KNOWN))}", "an unknown field")
-    if data.get("status") is not None and data["status"] not in STATUSES:
-        raise PayloadError("$.status", f"one of {', '.join(STATUSES)}", repr(data["status"]))
-    for field, limit in _TEXTS.items():
-        _check_text(data.get(field), f"$.{field}", limit)
-    completed, total = _number(data, "completed"), _number(data, "total")
-    if completed is not None and completed < 0:
-        raise PayloadError("$.completed", "at least 0", str(completed))
-    if total is not None and (total <= 0 or (completed or 0) > total):
-        raise PayloadError("$.total", "above 0 and not below completed", f"{total} with {completed}")
+class Progress(Struct, frozen=True, kw_only=True):
+    """One published state. Counts are numbers of `unit`; times are epoch milliseconds."""
+
+    status: str
+    label: str | None = None
+    phase: str | None = None
+    completed: float | None = None
+    total: float | None = None
+    unit: str | None = None
+    source_updated_at: int | None = None
+    source_finish_at: int | None = None
 
 
-def _check_text(text: Any, path: str, limit: int) -> None:
-    if text is None:
-        return
-    if not isinstance(text, str) or not 1 <= len(text) <= limit:
-        raise PayloadError(path, f"a text of 1 to {limit} characters", repr(text)[:80])
+class Sample(Struct, frozen=True, kw_only=True):
+    at: int
+    progress: Progress
 
 
-def _number(data: Mapping[str, Any], field: str) -> float | None:
-    given = data.get(field)
-    if given is None:
+class Estimate(Struct, frozen=True, kw_only=True):
+    """`remaining_ms` with its likely range; `confidence` low, medium, high, or source for the step's own word."""
+
+    remaining_ms: int
+    earliest_ms: int
+    latest_ms: int
+    confidence: str
+    rate_per_s: float | None
+
+
+def read_progress(data: Any) -> Progress:
+    """The progress in an update's data. Raises PayloadError naming the field, its limit and what was seen."""
+    if not isinstance(data, dict):
+        raise PayloadError("$", "a progress object", f"a {type(data).__name__}")
+    unknown = set(data) - _FIELDS
+    if unknown:
+        raise PayloadError(f"$.{min(unknown)}", f"one of {', '.join(sorted(_FIELDS))}", "an unknown field")
+    if data.get("status") not in STATUSES:
+        raise PayloadError("$.status", f"one of {', '.join(STATUSES)}", repr(data.get("status"))[:80])
+    completed, total = _count(data, "completed"), _count(data, "total")
+    if total is not None and total <= 0:
+        raise PayloadError("$.total", "more than 0", str(total))
+    if total is not None and completed is not None and completed > total:
+        raise PayloadError("$.completed", f"at most the total {total}", str(completed))
+    unit = _text(data, "unit", 32)
+    if unit is None and (completed is not None or total is not None):
+        raise PayloadError("$.unit", "1 to 32 printable characters with counts", "nothing")
+    return Progress(
+        status=data["status"],
+        label=_text(data, "label", 200),
+        phase=_text(data, "phase", 128),
+        completed=completed,
+        total=total,
+        unit=unit,
+        source_updated_at=_time(data, "source_updated_at"),
+        source_finish_at=_time(data, "source_estimated_finish_at"),
+    )
+
+
+def estimate(samples: Sequence[Sample], now_ms: int) -> Estimate | None:
+    """How long it will still take, from samples in order of time; None where nothing can be said."""
+    if not samples:
         return None
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        raise PayloadError(f"$.{field}", "a number", repr(given)[:80])
-    return given
+    last = samples[-1].progress
+    if last.status in _ENDED or last.status in _HELD:
+        return None
+    if last.source_finish_at is not None and last.source_finish_at > now_ms:
+        left = last.source_finish_at - now_ms
+        return Estimate(remaining_ms=left, earliest_ms=left, latest_ms=left, confidence="source", rate_per_s=None)
+    rates = _rates(_epoch(samples))
+    if not rates or last.total is None or last.completed is None:
+        return None
+    rate = median(rates)
+    if rate <= 0:
+        return None
+    low, high = _quartiles(rates)
+    left_units = last.total - last.completed
+    since = max(0, now_ms - samples[-1].at)
+    return Estimate(
+        remaining_ms=_left(left_units, rate, since),
+        earliest_ms=_left(left_units, high, since),
+        latest_ms=_left(left_units, low if low > 0 else rate, since),
+        confidence=_confidence(rates, rate, low, high),
+        rate_per_s=rate * 1000,
+    )
+
+
+def _epoch(samples: Sequence[Sample]) -> list[Sample]:
+    """The newest comparable stretch; held samples stay out, their time is not work."""
+    kept: list[Sample] = []
+    for sample in samples:
+        if kept and _breaks(kept[-1].progress, sample.progress):
+            kept = []
+        if sample.progress.completed is not None:
+            kept.append(sample)
+    return kept
+
+
+def _breaks(before: Progress, after: Progress) -> bool:
+    if (before.phase, before.unit, before.total) != (after.phase, after.unit, after.total):
+        return True
+    if before.status in _ENDED and after.status not in _ENDED:
+        return True
+    return before.completed is not None and after.completed is not None and after.completed < before.completed
+
+
+def _rates(samples: Sequence[Sample]) -> list[float]:
+    """Units per millisecond of the last intervals in which work could go on."""
+    rates = []
+    for before, after in pairwise(samples):
+        held = before.progress.status in _HELD
+        if after.at > before.at and not held:
+            done = (after.progress.completed or 0) - (before.progress.completed or 0)
+            rates.append(done / (after.at - before.at))
+    return rates[-_INTERVALS:]
+
+
+def _quartiles(rates: Sequence[float]) -> tuple[float, float]:
+    ordered = sorted(rates)
+
+    def at(share: float) -> float:
+        place = share * (len(ordered) - 1)
+        low = math.floor(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+    return at(0.25), at(0.75)
+
+
+def _confidence(rates: Sequence[float], middle: float, low: float, high: float) -> str:
+    spread = (high - low) / middle
+    if len(rates) >= 5 and spread <= 0.25:
+        return "high"
+    if len(rates) >= 2 and spread <= 0.5:
+        return "medium"
+    return "low"
+
+
+def _left(units: float, rate: float, since_ms: int) -> int:
+    return max(0, round(units / rate) - since_ms)
+
+
+def _count(data: dict[str, Any], name: str) -> float | None:
+    value = data.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise PayloadError(f"$.{name}", "a number of at least 0", repr(value)[:80])
+    return value
+
+
+def _text(data: dict[str, Any], name: str, limit: int) -> str | None:
+    value = data.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not 1 <= len(value) <= limit or not value.isprintable():
+        raise PayloadError(f"$.{name}", f"1 to {limit} printable characters", repr(value)[:80])
+    return value
+
+
+def _time(data: dict[str, Any], name: str) -> int | None:
+    value = data.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise PayloadError(f"$.{name}", "epoch milliseconds", repr(value)[:80])
+    return value
