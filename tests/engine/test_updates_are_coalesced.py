@@ -37,14 +37,14 @@ async def updates(kept: Kept) -> AsyncIterator[Updates]:
 
 
 async def test_the_first_is_committed_at_once(updates: Updates, kept: Kept) -> None:
-    updates.publish("progress", "overall", {"completed": 1})
+    updates.publish("progress", "overall", {"completed": 1, "unit": "files"})
     await asyncio.sleep(0.01)
-    assert kept.seen == [("progress", "overall", {"completed": 1})]
+    assert kept.seen == [("progress", "overall", {"status": "running", "completed": 1, "unit": "files"})]
 
 
 async def test_the_newest_wins_and_the_last_is_flushed(updates: Updates, kept: Kept) -> None:
     for number in range(100):
-        updates.publish("progress", "overall", {"completed": number})
+        updates.publish("count", "overall", {"completed": number})
         await asyncio.sleep(0)
     await updates.flush()
     assert [data["completed"] for _, _, data in kept.seen][-1] == 99
@@ -69,7 +69,7 @@ async def test_at_most_four_commits_a_second(monkeypatch: pytest.MonkeyPatch, ke
     monkeypatch.setattr(module.asyncio, "sleep", pause)
     made = Updates(kept)
     for number in range(3):
-        made.publish("progress", "overall", {"completed": number})
+        made.publish("count", "overall", {"completed": number})
         for _ in range(10):
             await real(0)
     assert len(kept.seen) == 3
@@ -78,7 +78,7 @@ async def test_at_most_four_commits_a_second(monkeypatch: pytest.MonkeyPatch, ke
 
 
 async def test_any_thread_may_publish(updates: Updates, kept: Kept) -> None:
-    thread = threading.Thread(target=updates.publish, args=("progress", "overall", {"completed": 1}))
+    thread = threading.Thread(target=updates.publish, args=("count", "overall", {"completed": 1}))
     thread.start()
     await asyncio.to_thread(thread.join)
     await updates.flush()
@@ -86,7 +86,7 @@ async def test_any_thread_may_publish(updates: Updates, kept: Kept) -> None:
 
 
 async def test_nothing_is_committed_after_the_flush(updates: Updates, kept: Kept) -> None:
-    updates.publish("progress", "overall", {"completed": 1})
+    updates.publish("progress", "overall", {"completed": 1, "unit": "files"})
     await updates.flush()
     await asyncio.sleep(0.01)
     assert len(kept.seen) == 1
@@ -98,9 +98,9 @@ async def test_a_commit_that_fails_is_told_to_the_node_and_to_the_flush() -> Non
 
     made, told = Updates(fail), asyncio.Event()
     made.on_failure = told.set
-    made.publish("progress", "overall", {"completed": 1})
+    made.publish("count", "overall", {"completed": 1})
     await asyncio.wait_for(told.wait(), 5)
-    made.publish("progress", "overall", {"completed": 2})
+    made.publish("count", "overall", {"completed": 2})
     with pytest.raises(RuntimeError):
         await made.flush()
 
@@ -116,10 +116,10 @@ async def test_a_commit_that_fails_is_told_to_the_node_and_to_the_flush() -> Non
         ("count", "k", {"x": float("nan")}),
         ("count", "k", {"x": "y" * 70_000}),
         ("progress", "k", {"done": 1}),
-        ("progress", "k", {"completed": -1}),
-        ("progress", "k", {"completed": 3, "total": 2}),
-        ("progress", "k", {"total": 0}),
-        ("progress", "k", {"completed": "1"}),
+        ("progress", "k", {"completed": -1, "unit": "files"}),
+        ("progress", "k", {"completed": 3, "total": 2, "unit": "files"}),
+        ("progress", "k", {"total": 0, "unit": "files"}),
+        ("progress", "k", {"completed": "1", "unit": "files"}),
         ("progress", "k", {"status": "fine"}),
         ("progress", "k", {"label": "x" * 201}),
     ],

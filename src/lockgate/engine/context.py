@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from lockgate.model.statuses import Outcome, Recovery
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +42,27 @@ class EffectState:
     recovery: Recovery
 
 
-class Lazily(Mapping[str, Any]):
-    """A read-only mapping whose values are made when they are first asked for."""
+class Lazily(Mapping[str, Any], Generic[T]):
+    """A read-only mapping whose values are made from `parts` when they are first asked for."""
 
-    def __init__(self, makers: Mapping[str, Callable[[], Any]]) -> None:
-        self._makers = makers
+    def __init__(self, parts: Mapping[str, T], make: Callable[[T], Any]) -> None:
+        self._parts = parts
+        self._make = make
         self._made: dict[str, Any] = {}
 
     def __getitem__(self, key: str) -> Any:
         if key not in self._made:
-            self._made[key] = self._makers[key]()
+            self._made[key] = self._make(self._parts[key])
         return self._made[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
+        return iter(self._parts)
 
     def __len__(self) -> int:
-        return len(self._makers)
+        return len(self._parts)
 
     def __repr__(self) -> str:
-        return f"<{', '.join(self._makers) or 'empty'}>"
+        return f"<{', '.join(self._parts) or 'empty'}>"
 
 
 Publish = Callable[[str, str, Mapping[str, Any]], None]
@@ -77,16 +80,16 @@ class Context:
         *,
         state: State,
         input: Callable[[], Any],
-        outputs: Mapping[str, Callable[[], Any]],
-        results: Mapping[str, Callable[[], Any]],
+        outputs: Mapping[str, Any],
+        results: Mapping[str, Result],
         publish: Publish,
     ) -> None:
         self.state = state
-        self.outputs: Mapping[str, Any] = Lazily(outputs)
-        self.results: Mapping[str, Result] = Lazily(results)
+        self.outputs = outputs
+        self.results = results
         self.settings: Mapping[str, Any] = {}
         self.effect: EffectState | None = None
-        self._input = Lazily({"input": input})
+        self._input = Lazily({"input": None}, lambda _: input())
         self._publish = publish
         self._stopping = threading.Event()
 
@@ -104,7 +107,8 @@ class Context:
         """Publishes progress, from any thread, without waiting.
 
         The newest data of each (type, key) is what people see, at most four commits a second. `progress`
-        takes completed, total, unit, label, phase and status. Raises PayloadError for what does not fit.
+        takes completed and total with their unit, label, phase, and status (running unless said otherwise).
+        Raises PayloadError for what does not fit.
         """
         self._publish(type, key, data)
 

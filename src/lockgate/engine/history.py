@@ -1,9 +1,9 @@
 """What the run has done so far, as far as the next node needs it."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
-from lockgate.engine.context import Result
+from lockgate.engine.context import Lazily, Result
 from lockgate.engine.values import Values
 from lockgate.model.records import Continuation, StepRef
 from lockgate.model.statuses import Outcome
@@ -35,21 +35,21 @@ class History:
     def input(self) -> Any:
         return self._values.decoded(self.input_hash)
 
-    def outputs(self) -> dict[str, Callable[[], Any]]:
-        """A maker of the output for each node whose latest attempt ended ok."""
-        return {
-            node: self._maker(step.output_hash) for node, step in self._latest.items() if step.outcome is Outcome.OK
-        }
+    def outputs(self) -> Mapping[str, Any]:
+        """The output of each node whose latest attempt ended ok, decoded when it is asked for."""
+        ok = {node: step for node, step in self._latest.items() if step.outcome is Outcome.OK}
+        return Lazily(ok, lambda step: self._decoded(step.output_hash))
 
-    def results(self) -> dict[str, Callable[[], Result]]:
-        return {node: self._result_maker(step) for node, step in self._latest.items()}
+    def results(self) -> Mapping[str, Result]:
+        return Lazily(dict(self._latest), self._result)
 
-    def _maker(self, name: str | None) -> Callable[[], Any]:
-        return lambda: self._values.decoded(name) if name is not None else None
+    def _result(self, step: StepRef) -> Result:
+        return Result(
+            outcome=step.outcome, output=self._decoded(step.output_hash), error=self._decoded(step.error_hash)
+        )
 
-    def _result_maker(self, step: StepRef) -> Callable[[], Result]:
-        output, error = self._maker(step.output_hash), self._maker(step.error_hash)
-        return lambda: Result(outcome=step.outcome, output=output(), error=error())
+    def _decoded(self, name: str | None) -> Any:
+        return self._values.decoded(name) if name is not None else None
 
     def _hashes(self) -> set[str]:
         every = [(step.output_hash, step.error_hash) for step in self._latest.values()]

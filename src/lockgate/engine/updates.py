@@ -6,7 +6,7 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from lockgate.flow.progress import check_progress
+from lockgate.flow.progress import TYPE, read_progress
 from lockgate.model import ids
 from lockgate.model.encoding import checked, sha256
 from lockgate.model.errors import PayloadError
@@ -113,7 +113,8 @@ def _checked(type: str, key: str, data: Mapping[str, Any]) -> Value:
     if not isinstance(data, Mapping):
         raise PayloadError("$", "an object", f"a {data.__class__.__name__}")
     plain = dict(data)
-    if type == "progress":
-        check_progress(plain)
+    if type == TYPE:
+        plain = {"status": "running", **plain}
+        read_progress(plain)
     content = checked(plain, limit=MAX_BYTES)
     return Value(hash=sha256(content), content=content)
