@@ -16,13 +16,13 @@ _TICKING = {
     Clock.PAUSED: SegmentKind.PAUSED,
 }
 
-Labels = Mapping[str, str]
+Labels = Mapping[tuple[str, str], str]
 
 
 def shown_timeline(
     detail: RunDetail, marks: Sequence[EventView], *, total: int | None = None, labels: Labels | None = None
 ) -> ShownTimeline:
-    """The timeline of a run; `labels` are the labels of its choices by key, `total` counts all its attempts."""
+    """The timeline of a run; `labels` are those of its choices by (node, key), `total` counts all its attempts."""
     row = detail.row
     paused = pauses(marks, row.finished_at)
     lost = interruptions(marks)
@@ -83,7 +83,7 @@ def outcome_of(
     status = attempt.status
     if status is AttemptStatus.COMPLETED:
         chosen = _choice_of(requests, detail)
-        return "ok", clean(labels.get(chosen, chosen)) if chosen else "ok"
+        return "ok", clean(labels.get((attempt.node_id, chosen), chosen)) if chosen else "ok"
     if status is AttemptStatus.RUNNING:
         return "running", "running"
     if status is AttemptStatus.WAITING:

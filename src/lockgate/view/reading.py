@@ -1,0 +1,226 @@
+"""One bounded read of everything a screen looks at, in one read transaction, as one snapshot.
+
+The reader remembers what did not change: which runs there are, what waits for an answer, the detail of a run
+that nothing happened to. What it reads anew costs the change and the window, never the history.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lockgate.flow.draft import LEASE_MS
+from lockgate.flow.words import is_lost, needs_person, waiting_for, word
+from lockgate.model.errors import NotFound
+from lockgate.model.records import HostView, Now, Run
+from lockgate.model.statuses import Word
+from lockgate.store import reads
+from lockgate.view.decisions import in_order
+from lockgate.view.detail import DetailReader, settled_text
+from lockgate.view.filters import BadFilter, Filter, matches, parsed, query
+from lockgate.view.shown import shown_request, shown_run
+from lockgate.view.snapshots import (
+    Counts,
+    HostFact,
+    HostState,
+    Interest,
+    RunsPage,
+    ShownRequest,
+    Snapshot,
+    StoreFact,
+)
+from lockgate.view.vector import RunVector
+
+if TYPE_CHECKING:
+    import sqlite3
+
+EVENTS_EACH = 500
+_ORDERS = {"created": "created", "state": "status", "workflow": "workflow", "title": "title", "time": "elapsed"}
+_ASKING = frozenset(
+    {
+        "decision_requested",
+        "checkpoint_requested",
+        "decision_accepted",
+        "interaction_accepted",
+        "decision_withdrawn",
+        "submission_rejected",
+        "run_paused",
+        "run_unpaused",
+        "run_cancelled",
+        "run_completed",
+        "run_failed",
+        "run_timed_out",
+        "run_pruned",
+    }
+)
+
+
+class Change:
+    """What happened since the reader looked last: event types by run; `everything` where it was too much to list."""
+
+    def __init__(self, events: list[tuple[int, str, str]]) -> None:
+        self.everything = len(events) >= EVENTS_EACH
+        self.types = {type for _, _, type in events}
+        self.born = [run_id for _, run_id, type in events if type == "run_queued"]
+        self.pruned = "run_pruned" in self.types
+
+    @property
+    def asks(self) -> bool:
+        return self.everything or not self.types.isdisjoint(_ASKING)
+
+
+class Reader:
+    """Reads snapshots for one screen; used by one thread at a time.
+
+    `whole` loads the vector of all ids at the first read already; without it the first rows come before it.
+    """
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self._whole = whole
+        self._seq = -1
+        self._total = 0
+        self._vector: RunVector | None = None
+        self._looked: tuple[str, str, bool] | None = None
+        self._open: tuple[Run, ...] = ()
+        self._asked: tuple[ShownRequest, ...] = ()
+        self._detail = DetailReader()
+
+    @property
+    def lacks_vector(self) -> bool:
+        """Whether the next read has more to tell than the last one did."""
+        return self._vector is None
+
+    def read(self, connection: "sqlite3.Connection", interest: Interest, store: StoreFact, now: Now) -> Snapshot:
+        """A snapshot of one moment. A filter that cannot be read matches nothing."""
+        first = self._seq < 0
+        change = self._change(connection)
+        self._open = reads.open_runs(connection)
+        if first or change.everything or change.born or change.pruned:
+            self._total = sum(reads.counts(connection).values())
+        if first or change.asks:
+            self._asked = tuple(in_order([shown_request(each) for each in reads.pending_requests(connection)]))
+        page = self._page(connection, interest, change, now, first=first)
+        chosen = interest.run_id or (page.rows[0].run_id if page.rows else None)
+        facts = reads.store_facts(connection)
+        return Snapshot(
+            at=now,
+            store=replace(store, as_of=now.wall_ms, schema=facts.version, size=facts.size),
+            event_seq=self._seq,
+            host=host_fact(reads.host_state(connection), self._open, now),
+            counts=counted(self._open, self._total, now),
+            runs=page,
+            decisions=self._asked,
+            decided=self._decided(connection) if interest.decided else (),
+            detail=self._detail.read(connection, chosen, interest, self._asked, now) if chosen else None,
+            request=self._request(connection, interest.request_id),
+        )
+
+    def recounted(self, snapshot: Snapshot, now: Now) -> Snapshot:
+        """The same snapshot with the counts of another moment: runs become lost or overdue by time alone."""
+        return replace(snapshot, counts=counted(self._open, self._total, now))
+
+    def _change(self, connection: "sqlite3.Connection") -> Change:
+        if self._seq < 0:
+            self._seq = reads.latest_event_seq(connection)
+            return Change([])
+        events = reads.events_after(connection, self._seq, EVENTS_EACH)
+        change = Change(events)
+        if change.everything:
+            self._seq = reads.latest_event_seq(connection)
+        elif events:
+            self._seq = events[-1][0]
+        return change
+
+    def _page(
+        self, connection: "sqlite3.Connection", interest: Interest, change: Change, now: Now, *, first: bool
+    ) -> RunsPage:
+        looked = (interest.filter, interest.sort, interest.descending)
+        page = RunsPage(
+            first=interest.first,
+            everything=self._total,
+            filter=interest.filter,
+            sort=interest.sort,
+            descending=interest.descending,
+        )
+        try:
+            terms = parsed(interest.filter)
+        except BadFilter:
+            self._vector, self._looked = RunVector([]), looked
+            return page
+        if first and not self._whole and looked == ("", "created", True) and not interest.first:
+            found = reads.runs(connection, reads.RunQuery(limit=interest.count), now_ms=now.wall_ms).rows
+            return replace(page, rows=tuple(shown_run(run) for run in found), total=self._total)
+        if self._vector is None or looked != self._looked or self._is_old(change, looked):
+            self._vector, self._looked = self._all_ids(connection, terms, interest, now), looked
+        elif change.born:
+            self._vector.grow(change.born)
+        start = max(min(interest.first, len(self._vector) - interest.count), 0)
+        ids = self._vector.slice(start, interest.count)
+        rows = tuple(shown_run(run) for run in reads.runs_by_id(connection, ids))
+        return replace(page, rows=rows, first=start, total=len(self._vector), ids=self._vector.view())
+
+    @staticmethod
+    def _is_old(change: Change, looked: tuple[str, str, bool]) -> bool:
+        """Whether the order may have changed. New runs only come in front of the list of all runs by age."""
+        if change.everything or change.pruned:
+            return True
+        return bool(change.types) and looked != ("", "created", True)
+
+    def _all_ids(self, connection: "sqlite3.Connection", terms: Filter, interest: Interest, now: Now) -> RunVector:
+        asked = query(terms, now.wall_ms)
+        if asked is None:
+            return RunVector([])
+        order = _ORDERS.get(interest.sort, "created")
+        asked = replace_query(asked, order, descending=interest.descending)
+        ids = reads.run_ids(connection, asked, now_ms=now.wall_ms)
+        if any(term.key == "state" for term in terms):
+            # The store knows statuses; whether an unfinished run is lost or overdue is for the law's words to say.
+            wrong = {run.run_id for run in self._open if not matches(terms, run, now)}
+            ids = [run_id for run_id in ids if run_id not in wrong]
+        return RunVector(ids, growing=interest.sort == "created" and interest.descending)
+
+    def _decided(self, connection: "sqlite3.Connection") -> tuple[ShownRequest, ...]:
+        return tuple(shown_request(each) for each in reads.decided_requests(connection))
+
+    def _request(self, connection: "sqlite3.Connection", request_id: str | None) -> ShownRequest | None:
+        if request_id is None:
+            return None
+        try:
+            found = reads.request(connection, request_id)
+        except NotFound:
+            return None
+        return shown_request(found, text=settled_text(connection, found.resolution))
+
+
+def replace_query(asked: reads.RunQuery, order: str, *, descending: bool) -> reads.RunQuery:
+    """The same conditions in another order; times run the other way round: the longest is first."""
+    return msgspec.structs.replace(asked, order=order, descending=descending)
+
+
+def counted(runs: tuple[Run, ...], total: int, now: Now) -> Counts:
+    """The header's counts out of the runs that are not finished."""
+    words = [word(run, now) for run in runs]
+    return Counts(
+        total=total,
+        need_you=sum(needs_person(run, now) for run in runs),
+        running=sum(name in (Word.RUNNING, Word.STARTING) for name in words),
+        lost=words.count(Word.LOST),
+        blocked=words.count(Word.BLOCKED),
+        overdue=words.count(Word.OVERDUE),
+        waiting_for_host=sum(waiting_for(run, now) == "host" for run in runs),
+    )
+
+
+def host_fact(host: HostView, runs: tuple[Run, ...], now: Now) -> HostFact:
+    """The host as its row and its lease say; its process is looked at by nobody here."""
+    if host.host_id is None or host.pid is None or host.boot_id is None or host.heartbeat_mono is None:
+        return HostFact()
+    busy = sum(run.claim is not None and not is_lost(run.claim, now) for run in runs)
+    silent = host.boot_id != now.boot_id or now.mono_ms - host.heartbeat_mono > LEASE_MS
+    return HostFact(
+        state=HostState.SILENT if silent else HostState.OK,
+        pid=host.pid,
+        busy=busy,
+        capacity=host.capacity or 0,
+        heartbeat_at=host.heartbeat_at,
+    )
