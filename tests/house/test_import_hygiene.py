@@ -76,3 +76,20 @@ def test_the_command_line_itself_loads_no_store_and_no_screen() -> None:
     modules = loaded_by("import lockgate.cli.app")
     assert rooms(modules) <= {"cli", "config", "model"}
     assert modules & {"sqlite3", "asyncio", *HEAVY} == frozenset()
+
+
+MAKE_STORE = """
+import sys
+from pathlib import Path
+from lockgate.store.once import write_once
+write_once(Path(sys.argv[1]), lambda tx: None, create=True)
+"""
+LIST_RUNS = "import sys; from lockgate.cli.app import run; run(['runs', '--json', '--db', sys.argv[1]])"
+
+
+def test_a_list_of_runs_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    store = str(tmp_path / "store" / "state.sqlite")
+    loaded_by(MAKE_STORE, store)
+    modules = loaded_by(LIST_RUNS, store)
+    assert "lockgate.store.reads.runs" in modules
+    assert modules & {"asyncio", "aiosqlite", *HEAVY} == frozenset()

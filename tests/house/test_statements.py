@@ -51,12 +51,17 @@ def test_every_statement_prepares(noun: str) -> None:
         connection.close()
 
 
+OPENING = {"store/opening.py", "store/openfile.py"}
+"""What asks a file whether it is a store at all cannot rely on the statements for stores."""
+
+
 def test_sql_is_written_in_sql_files_only() -> None:
     verbs = re.compile(r"\b(SELECT .+ FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM) ", re.IGNORECASE)
     rooms = STORE.parent
     offenders = [
         f"{path.relative_to(rooms)}:{number}"
         for path in rooms.rglob("*.py")
+        if path.relative_to(rooms).as_posix() not in OPENING
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
         if verbs.search(line) and path.relative_to(rooms).parts[0] != "demo"
     ]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lockgate.cli.exits import NoTerminal
 from lockgate.config.settings import Settings, read
 from lockgate.model.ids import KEY, match
-from lockgate.model.text import clean
 
 if TYPE_CHECKING:
     from lockgate.model.records import Now, RequestView
@@ -105,11 +104,17 @@ class Call:
 
     def say(self, text: str = "") -> None:
         """Prints lines for people on stdout, made safe for a terminal."""
-        print(clean(text, multiline=True), flush=True)
+        print(_clean(text), flush=True)
 
     def tell(self, text: str) -> None:
         """A remark for people, on stderr, so that it never mixes with what stdout carries."""
-        print(clean(text, multiline=True), file=sys.stderr, flush=True)
+        print(_clean(text), file=sys.stderr, flush=True)
+
+
+def _clean(text: str) -> str:
+    from lockgate.model.text import clean
+
+    return clean(text, multiline=True)
 
 
 def need_terminal(what: str, advice: str) -> None:

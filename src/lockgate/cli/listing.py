@@ -5,17 +5,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lockgate.cli.call import Call
-from lockgate.cli.tables import table
-from lockgate.model.ids import short_id
 from lockgate.model.records import Run, RunDetail
 from lockgate.model.statuses import RunStatus
-from lockgate.view.documents import ReadValue
-from lockgate.view.lens import Lens
-from lockgate.view.situations import phrase, waited_ms, worked_ms
-from lockgate.view.times import duration, moment
 
 if TYPE_CHECKING:
     from lockgate.store.reads import Page
+    from lockgate.view.documents import ReadValue
 
 MOST_ATTEMPTS = 10_000
 """The newest attempts that one document holds."""
@@ -29,25 +24,7 @@ def found_runs(call: Call, statuses: Sequence[str], text: str | None, limit: int
     return call.read(reads.runs, query)
 
 
-def runs_text(runs: Sequence[Run], lens: Lens) -> str:
-    if not runs:
-        return "No runs."
-    rows = [
-        (
-            short_id(run.run_id),
-            phrase(run, lens),
-            run.workflow,
-            duration(worked_ms(run, lens.now_ms)),
-            duration(waited_ms(run, lens.now_ms)),
-            moment(run.created_at, lens.now_ms, lens.zone),
-            run.title or "",
-        )
-        for run in runs
-    ]
-    return table(("run", "state", "workflow", "worked", "waited", "started", "title"), rows)
-
-
-def read_show(call: Call, run_id: str) -> tuple[RunDetail, ReadValue]:
+def read_show(call: Call, run_id: str) -> "tuple[RunDetail, ReadValue]":
     """A run, and a reader of the values that its document shows, both of one moment."""
     from lockgate.store import reads
 

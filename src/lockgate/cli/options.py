@@ -44,7 +44,7 @@ def command(name: str, **options: Any) -> Callable[[Callable[..., Any]], click.C
     """A command with the common options whose first argument is the Call."""
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        made: click.Command = click.command(name, **options)(common(click.pass_obj(function)))
+        made: click.Command = click.command(name, cls=click.Command, **options)(common(click.pass_obj(function)))
         return made
 
     return decorate

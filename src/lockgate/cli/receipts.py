@@ -36,7 +36,7 @@ def sentence(receipt: Receipt) -> str:
     """`1a2b3c4d paused, revision 7`, or why it was not, and who won."""
     run = short_id(receipt.run_id) if receipt.run_id else "no run"
     if receipt.outcome in ("accepted", "adopted"):
-        again = " already, by the same key" if receipt.outcome == "adopted" else ""
+        again = " already" if receipt.outcome == "adopted" else ""
         more = f" ({receipt.reason})" if receipt.reason else ""
         return f"{run} {_DONE.get(receipt.command, receipt.command)}{again}, revision {receipt.revision}{more}"
     won = receipt.winner
@@ -45,4 +45,5 @@ def sentence(receipt: Receipt) -> str:
 
         who = winner_document(won)
         return f"not recorded, {receipt.reason}: {who['choice'] or 'answered'} by {who['actor']} at {who['at']}"
-    return f"{run} not {_DONE.get(receipt.command, receipt.command)}: {receipt.reason or receipt.outcome}"
+    why = receipt.details.get("message") or receipt.reason or receipt.outcome
+    return f"{run} not {_DONE.get(receipt.command, receipt.command)}: {why}"

@@ -1,13 +1,13 @@
-"""A run as text: the facts, the attempts, what waits, and how it ended."""
+"""Runs as text: a list of them, and one with its facts, its attempts, what waits, and how it ended."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lockgate.cli.questions import grouped
 from lockgate.cli.tables import table
 from lockgate.model.ids import short_id
-from lockgate.model.records import RequestRow, RunDetail
+from lockgate.model.records import RequestRow, Run, RunDetail
 from lockgate.model.statuses import RequestStatus
 from lockgate.view.documents import ReadValue
 from lockgate.view.lens import Lens
@@ -15,6 +15,24 @@ from lockgate.view.situations import phrase, waited_ms, worked_ms
 from lockgate.view.times import duration, moment
 
 _SHOWN_CHARS = 2000
+
+
+def runs_text(runs: Sequence[Run], lens: Lens) -> str:
+    if not runs:
+        return "No runs."
+    rows = [
+        (
+            short_id(run.run_id),
+            phrase(run, lens),
+            run.workflow,
+            duration(worked_ms(run, lens.now_ms)),
+            duration(waited_ms(run, lens.now_ms)),
+            moment(run.created_at, lens.now_ms, lens.zone),
+            run.title or "",
+        )
+        for run in runs
+    ]
+    return table(("run", "state", "workflow", "worked", "waited", "started", "title"), rows)
 
 
 def show_text(detail: RunDetail, lens: Lens, value: ReadValue) -> str:

@@ -13,15 +13,17 @@ from lockgate.model.statuses import RunStatus
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
 def runs(call: Call, statuses: tuple[str, ...], text: str | None, limit: int) -> None:
     """List the newest runs."""
-    from lockgate.cli.listing import found_runs, runs_text
+    from lockgate.cli.listing import found_runs
 
     page = found_runs(call, statuses, text, limit)
     if call.as_json:
         from lockgate.view.documents import runs_document
 
         call.document(runs_document(page.rows, call.now(), page.next))
-    else:
-        call.say(runs_text(page.rows, call.lens()))
+        return
+    from lockgate.cli.showing import runs_text
+
+    call.say(runs_text(page.rows, call.lens()))
 
 
 @command("show", short_help="Print everything about a run.")
