@@ -12,7 +12,7 @@ import pytest
 
 from lockgate.cli.app import run
 
-HELLO = '''
+HELLO = """
 from lockgate import Ask, Workflow, choice, compute, decision_edge, edge, human_decision, text_input
 
 hello = Workflow(
@@ -32,13 +32,13 @@ hello = Workflow(
     },
     edges=[edge("greet", "ask"), decision_edge("ask", {"say": "said", "change": "greet"})],
 )
-'''
+"""
 
-PLAIN = '''
+PLAIN = """
 from lockgate import Workflow, compute
 
 plain = Workflow("plain", start="only", nodes={"only": compute(lambda ctx: {"input": ctx.input})})
-'''
+"""
 
 
 @dataclass(frozen=True)

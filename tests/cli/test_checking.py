@@ -15,7 +15,7 @@ BROKEN = {
     "calls_exit": ("import sys; sys.exit(3)", "sys.exit"),
     "ends_the_process": ("import os; os._exit(7)", "exit code 7"),
     "has_no_workflow": ("x = 1", "no Workflow"),
-    "has_two": (f'{HEAD}a = {ONE}b = {ONE.replace("one", "two")}', "say which"),
+    "has_two": (f"{HEAD}a = {ONE}b = {ONE.replace('one', 'two')}", "say which"),
     "unknown_target": (
         f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.compute(len)}}, edges=[lg.edge("a", "gone")])',
         "gone",
