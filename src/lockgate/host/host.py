@@ -11,7 +11,7 @@ from lockgate.host.output import FLUSH_S, OutputDesk
 from lockgate.host.processes import adopt_orphans, reap_orphans
 from lockgate.host.recovery import clear_away
 from lockgate.host.scheduler import Scheduler
-from lockgate.store.opening import open_store
+from lockgate.store.shell import open_store
 
 DEFAULT_CAPACITY = 4
 HEARTBEAT_S = 10.0
@@ -95,7 +95,7 @@ class Host:
     async def _keep_lease(self, ledger: Ledger, scheduler: Scheduler) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            for run_id in await ledger.renew([supervisor.taken for supervisor in scheduler.active]):
+            for run_id in await ledger.renew([supervisor.claimed for supervisor in scheduler.active]):
                 scheduler.stop_run(run_id, "claim_lost")
 
     async def _reap(self, scheduler: Scheduler) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from lockgate.host.ledger import Ledger
 from lockgate.host.output import OutputDesk
+from lockgate.host.recovery import clear_away
 from lockgate.host.supervisor import Supervisor
 
 LONGEST_SLEEP_S = 10.0
@@ -32,8 +33,8 @@ class Scheduler:
         self._failure: BaseException | None = None
 
     def wake(self, run_ids: Collection[str] = ()) -> None:
-        """Something changed; `run_ids` are the runs that others have changed."""
-        self._touched.update(run_ids)
+        """Others changed something: these runs, or a fact beside the runs, which may concern any of them."""
+        self._touched.update(run_ids or self._active)
         self._woken.set()
 
     @property
@@ -54,9 +55,9 @@ class Scheduler:
             self._woken.clear()
             await self._obey()
             await self._ledger.take_due_defaults()
-            await self._ledger.end_abandoned()
+            await clear_away(await self._ledger.end_abandoned())
             await self._fill()
-            outlook = await self._ledger.outlook()
+            outlook = await self._ledger.outlook(has_room=len(self._tasks) < self._capacity)
             if self._drain and not self._tasks and not outlook.claimable:
                 return
             await self._sleep(outlook.due_in_ms)
@@ -65,25 +66,31 @@ class Scheduler:
     async def _obey(self) -> None:
         """Stops the workers of runs that others have cancelled, taken over, or paused at once."""
         touched, self._touched = self._touched, set()
-        supervised = [self._active[run_id].taken for run_id in touched if run_id in self._active]
+        supervised = [self._active[run_id].claimed for run_id in touched if run_id in self._active]
         if supervised:
             for run_id, cause in (await self._ledger.taken_away(supervised)).items():
                 self.stop_run(run_id, cause)
 
     async def _fill(self) -> None:
         while len(self._tasks) < self._capacity:
-            taken = await self._ledger.claim_next(exclude=self._active.keys())
-            if taken is None:
+            claimed = await self._ledger.claim_next()
+            if claimed is None:
                 return
-            supervisor = Supervisor(taken, self._ledger, self._output)
-            task = asyncio.create_task(supervisor.run(), name=f"run {taken.run_id}")
-            self._active[taken.run_id] = supervisor
-            self._tasks[task] = supervisor
-            task.add_done_callback(self._ended)
+            self._launch(Supervisor(claimed, self._ledger, self._output))
+
+    def _launch(self, supervisor: Supervisor) -> None:
+        run_id = supervisor.run_id
+        # An answer may come while the process that asked is still ending: two must never run side by side.
+        before = next((task for task, other in self._tasks.items() if other.run_id == run_id), None)
+        task = asyncio.create_task(_run_after(before, supervisor), name=f"run {run_id}")
+        self._active[run_id] = supervisor
+        self._tasks[task] = supervisor
+        task.add_done_callback(self._ended)
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         supervisor = self._tasks.pop(task)
-        del self._active[supervisor.run_id]
+        if self._active.get(supervisor.run_id) is supervisor:
+            del self._active[supervisor.run_id]
         if not task.cancelled():
             self._failure = self._failure or task.exception()
         self._woken.set()
@@ -100,3 +107,9 @@ class Scheduler:
         for supervisor in self.active:
             supervisor.stop("host_stopped")
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def _run_after(before: "asyncio.Task[None] | None", supervisor: Supervisor) -> None:
+    if before is not None:
+        await asyncio.wait({before})
+    await supervisor.run()

@@ -12,7 +12,8 @@ import time
 
 from lockgate.host.channel import Channel
 from lockgate.host.exits import until_exit
-from lockgate.host.ledger import Ledger, Taken
+from lockgate.host.launches import Claimed
+from lockgate.host.ledger import Ledger
 from lockgate.host.output import OutputDesk
 from lockgate.host.overtime import commit_timeout
 from lockgate.host.pipes import Capture
@@ -39,9 +40,10 @@ _KILL_S = 5.0
 class Supervisor:
     """Supervises one claimed run from launch to end; `run` returns when nothing of the launch is left."""
 
-    def __init__(self, taken: Taken, ledger: Ledger, output: OutputDesk) -> None:
-        self.taken = taken
+    def __init__(self, claimed: Claimed, ledger: Ledger, output: OutputDesk) -> None:
+        self.claimed = claimed
         self._ledger = ledger
+        self._execution = ledger.execution(claimed)
         self._output = output
         self._stopped: str | None = None
         self._stop = asyncio.Event()
@@ -49,7 +51,7 @@ class Supervisor:
 
     @property
     def run_id(self) -> str:
-        return self.taken.run_id
+        return self.claimed.run_id
 
     def stop(self, cause: str) -> None:
         """Ends the group: fenced, TERM, two seconds, KILL. The first cause stands."""
@@ -66,14 +68,14 @@ class Supervisor:
         else:
             self.pid = spawned.pid
             ending = await self._launch(spawned)
-        await self._ledger.give_back(self.taken, ending)
+        await self._ledger.give_back(self.claimed, ending)
 
     async def _launch(self, spawned: Spawned) -> Ending:
         session: Session | None = None
         try:
             channel = await Channel.over(spawned.socket)
             capture = Capture(self.run_id, spawned.stdout, spawned.stderr, self._output, lambda: _name(session))
-            session = Session(channel, self.taken.execution, self.taken.launch, capture.drain)
+            session = Session(channel, self._execution, self.claimed.launch, capture.drain)
             return await self._supervise(spawned, session, capture)
         finally:
             # Also when the host itself fails or is cancelled: nothing of a worker outlives its supervisor.
@@ -83,7 +85,7 @@ class Supervisor:
 
     async def _supervise(self, spawned: Spawned, session: Session, capture: Capture) -> Ending:
         # Recorded before it is told what to load: a process that no new host could find has run no user code.
-        await self._ledger.attach(self.taken, spawned.pid)
+        await self._ledger.attach(self.claimed, spawned.pid)
         serving = asyncio.create_task(session.serve())
         exited = asyncio.create_task(until_exit(spawned.pid))
         try:
@@ -152,7 +154,7 @@ class Supervisor:
     async def _settle_overtime(self, session: Session) -> bool:
         if self._stopped != "timeout" or session.attempt is None:
             return False
-        return await commit_timeout(self.taken.execution, session.attempt)
+        return await commit_timeout(self._execution, session.attempt)
 
 
 def _name(session: Session | None) -> str | None:

@@ -1,0 +1,85 @@
+"""The transactions around one launch: a run is claimed with its worker's row, and given back with its end."""
+
+import secrets
+
+from lockgate.engine.places import split_reference
+from lockgate.flow.transitions import Block, Lose, Release
+from lockgate.host.protocol import Launch
+from lockgate.host.verdict import Ending, command_for, lost
+from lockgate.model.encoding import sha256, stored
+from lockgate.model.errors import ClaimLost, Refused
+from lockgate.model.records import Actor, ClaimToken, Record
+from lockgate.store import claims, hosts
+from lockgate.store.openfile import Transaction
+
+
+class Claimed(Record, frozen=True, kw_only=True):
+    """A claimed run, the row of its launch, and what its worker is told."""
+
+    claim: ClaimToken
+    worker_id: str
+    launch: Launch
+
+    @property
+    def run_id(self) -> str:
+        return self.claim.run_id
+
+
+def claim_next(tx: Transaction, owner: claims.Owner) -> Claimed | None:
+    """The next run, if one is claimable; the launch has its row before any process exists."""
+    claimed = claims.claim_next(tx, owner)
+    if claimed is None:
+        return None
+    worker_id = f"worker-{secrets.token_hex(8)}"
+    hosts.worker_starting(tx, claimed.claim, worker_id, owner.host_epoch or 0)
+    run = claimed.run
+    file, name = split_reference(run.workflow_ref)
+    launch = Launch(
+        run_id=run.run_id,
+        generation=claimed.claim.generation,
+        file=file,
+        name=name or run.workflow,
+        project_dir=run.project_dir,
+        definition_digest=run.definition_digest,
+        sources_hash=sha256(stored(claims.sources_of(tx.connection, run.run_id))),
+    )
+    return Claimed(claim=claimed.claim, worker_id=worker_id, launch=launch)
+
+
+def give_back(tx: Transaction, claimed: Claimed, ending: Ending, actor: Actor) -> None:
+    """Ends the claim if it has not ended by itself, and says how the process ended."""
+    try:
+        _end_claim(tx, claimed.claim, command_for(ending), actor)
+    except ClaimLost:
+        pass
+    except Refused:
+        # It said that it was done, but an attempt of it is still running: that is a loss, whatever it said.
+        _end_claim(tx, claimed.claim, lost(ending, "exit"), actor)
+    hosts.worker_finished(
+        tx,
+        claimed.worker_id,
+        ending.worker_status,
+        exit_code=ending.exit_code,
+        signal=ending.signal,
+        stderr_tail=ending.stderr_tail,
+    )
+
+
+def _end_claim(tx: Transaction, claim: ClaimToken, command: Release | Lose | Block, actor: Actor) -> None:
+    match command:
+        case Release():
+            claims.release(tx, claim, actor)
+        case Block():
+            claims.block(tx, claim, command.code, command.detail, actor)
+        case Lose():
+            claims.lose(
+                tx,
+                claim.run_id,
+                claim.generation,
+                cause=command.cause,
+                counted=command.counted,
+                progressed=command.progressed,
+                actor=actor,
+                exit_code=command.exit_code,
+                signal=command.signal,
+            )

@@ -1,0 +1,187 @@
+"""What a host asks of its store: each call is one transaction or one read, and waits out a busy store."""
+
+import asyncio
+import secrets
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from functools import partial
+from typing import TypeVar
+
+from lockgate.engine.ports import ExecutionStore
+from lockgate.host import launches, recovery
+from lockgate.host.launches import Claimed
+from lockgate.host.output import Printed
+from lockgate.host.processes import identify, is_alive, this_process
+from lockgate.host.verdict import Ending
+from lockgate.model.errors import StoreBusy
+from lockgate.model.records import HostView, Record
+from lockgate.model.statuses import OwnerKind, RunStatus
+from lockgate.store import claims, commands, hosts, outputs
+from lockgate.store.execution import StoreExecution
+from lockgate.store.openfile import Transaction
+from lockgate.store.reads import details
+from lockgate.store.shell import HOST_PAUSE, Store
+from lockgate.store.writer import Lane
+
+PROCESS_LOOK_MS = 1_000
+"""How soon the death of a process that executes by itself is noticed: nothing wakes anybody for it."""
+
+_BUSY_PAUSE_S = 0.5
+_T = TypeVar("_T")
+
+
+class Outlook(Record, frozen=True, kw_only=True):
+    """What is to come by itself: whether a queued run waits, and how long until something is due."""
+
+    claimable: bool
+    due_in_ms: int | None
+
+
+class Ledger:
+    """One host's dealings with one store, from its takeover on."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.host_id = f"host-{secrets.token_hex(8)}"
+        self._epoch = 0
+        self._actor = hosts.host_actor(self.host_id)
+
+    async def take_over(self, capacity: int) -> tuple[recovery.Orphan, ...]:
+        """Makes this process the host; the processes of the one before it, to be killed before anything is claimed."""
+        me = this_process()
+        host = hosts.Identity(host_id=self.host_id, pid=me.pid, process_start=me.start, capacity=capacity)
+
+        def take(tx: Transaction) -> tuple[int, tuple[recovery.Orphan, ...]]:
+            taken = hosts.take_over(tx, host, _is_alive)
+            return taken.epoch, recovery.orphans(tx, taken.orphans)
+
+        self._epoch, orphans = await self._write(take)
+        return orphans
+
+    async def leave(self, printed: Sequence[Printed]) -> None:
+        """The last transaction: the next host need not look for this one."""
+
+        def leave(tx: Transaction) -> None:
+            outputs.append(tx, _written(printed))
+            hosts.leave(tx, self.host_id, self._epoch)
+
+        await self._write(leave)
+
+    async def renew(self, held: Collection[Claimed]) -> tuple[str, ...]:
+        """One heartbeat; which of the runs are not this host's any more. Refused `host_replaced` after a takeover."""
+
+        def renew(tx: Transaction) -> tuple[str, ...]:
+            hosts.renew(tx, self.host_id, self._epoch)
+            mine = {(claim.run_id, claim.generation) for claim in hosts.held_claims(tx.connection)}
+            return tuple(one.run_id for one in held if (one.run_id, one.claim.generation) not in mine)
+
+        return await self._write(renew)
+
+    # --- launches ---
+
+    async def claim_next(self) -> Claimed | None:
+        owner = claims.Owner(kind=OwnerKind.HOST, id=self.host_id, host_epoch=self._epoch)
+        return await self._write(lambda tx: launches.claim_next(tx, owner))
+
+    async def attach(self, claimed: Claimed, pid: int) -> None:
+        """Records the process of a launch; one that is gone already needs no record."""
+        process = identify(pid)
+        if process is not None:
+            await self._write(lambda tx: hosts.worker_launched(tx, claimed.worker_id, process.pid, process.start))
+
+    async def give_back(self, claimed: Claimed, ending: Ending) -> None:
+        await self._write(lambda tx: launches.give_back(tx, claimed, ending, self._actor))
+
+    def execution(self, claimed: Claimed) -> ExecutionStore:
+        return StoreExecution(self._store, claimed.claim)
+
+    async def taken_away(self, held: Collection[Claimed]) -> dict[str, str]:
+        """The runs whose worker has to stop because of what others have written, with the cause."""
+
+        def look(connection: sqlite3.Connection) -> dict[str, str]:
+            found = {one.run_id: _cause(connection, one) for one in held}
+            return {run_id: cause for run_id, cause in found.items() if cause is not None}
+
+        return await self._read(look)
+
+    # --- what is due ---
+
+    async def take_due_defaults(self) -> None:
+        """Takes the defaults of the decisions whose deadline has passed; an answer that was first stays."""
+        now_ms = self._store.clock.now().wall_ms
+        for request_id in await self._read(lambda connection: hosts.due_deadlines(connection, now_ms)):
+            await self._write(partial(_expire, request_id))
+
+    async def end_abandoned(self) -> tuple[recovery.Orphan, ...]:
+        """Ends the claims of processes that are gone; what they started is to be killed."""
+        now = self._store.clock.now()
+        held = await self._read(lambda connection: recovery.abandoned(connection, now))
+        if not held:
+            return ()
+        return await self._write(lambda tx: recovery.end_abandoned(tx, held, self._actor))
+
+    async def outlook(self, *, has_room: bool) -> Outlook:
+        """A host without a free slot has no use for the moment at which the next run becomes claimable."""
+
+        def look(connection: sqlite3.Connection) -> tuple[int | None, int | None, bool]:
+            others = any(held.owner_kind is OwnerKind.PROCESS for held in hosts.held_claims(connection))
+            return hosts.next_deadline(connection), hosts.next_available(connection), others
+
+        deadline, available, others = await self._read(look)
+        now_ms = self._store.clock.now().wall_ms
+        moments = [moment - now_ms for moment in (deadline, available if has_room else None) if moment is not None]
+        due = [max(0, moment) for moment in moments] + ([PROCESS_LOOK_MS] if others else [])
+        return Outlook(claimable=available is not None, due_in_ms=min(due, default=None))
+
+    async def changes(self) -> AsyncIterator[tuple[str, ...]]:
+        """The runs that somebody else has changed, again and again; none where only a command was recorded."""
+        async for wake in self._store.follow(pause=HOST_PAUSE, others_only=True):
+            yield wake.run_ids
+
+    async def write_output(self, printed: Sequence[Printed]) -> None:
+        await self._write(lambda tx: outputs.append(tx, _written(printed)), Lane.TELEMETRY)
+
+    # --- patience ---
+
+    async def _write(self, fn: Callable[[Transaction], _T], lane: Lane = Lane.CONTROL) -> _T:
+        while True:
+            try:
+                return await self._store.transact(fn, lane)
+            except StoreBusy:
+                await asyncio.sleep(_BUSY_PAUSE_S)
+
+    async def _read(self, fn: Callable[[sqlite3.Connection], _T]) -> _T:
+        while True:
+            try:
+                return await self._store.read(fn)
+            except StoreBusy:
+                await asyncio.sleep(_BUSY_PAUSE_S)
+
+
+def _expire(request_id: str, tx: Transaction) -> None:
+    commands.expire(tx, request_id)
+
+
+def _is_alive(host: HostView) -> bool:
+    return host.pid is not None and is_alive(host.pid, host.process_start)
+
+
+def _cause(connection: sqlite3.Connection, claimed: Claimed) -> str | None:
+    """Why the worker of this launch has to stop; None where it may go on."""
+    detail = details.run(connection, claimed.run_id, attempts_limit=1)
+    if detail.row.status is RunStatus.CANCELLED:
+        return "cancelled"
+    if (claimed.run_id, claimed.claim.generation) not in {
+        (held.run_id, held.generation) for held in hosts.held_claims(connection)
+    }:
+        return "claim_lost"
+    if detail.row.paused and hosts.stops_now(connection, claimed.run_id):
+        return "pause_now"
+    return None
+
+
+def _written(printed: Sequence[Printed]) -> list[outputs.Written]:
+    return [
+        outputs.Written(run_id=one.run_id, attempt_id=one.attempt_id, stream=one.stream, content=one.content)
+        for one in printed
+    ]
