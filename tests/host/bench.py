@@ -85,17 +85,23 @@ class Bench:
 
     # --- the store ---
 
-    def start(self, file: Path, given: Any = None) -> str:
+    def definition(self, file: Path) -> commands.Definition:
         checked = check(str(file), caller=self.project)
-        definition = commands.Definition(
+        return commands.Definition(
             workflow=checked.name,
             workflow_ref=checked.reference,
             project_dir=str(checked.project_dir),
             document=checked.document,
             sources=checked.sources,
         )
+
+    def start(self, file: Path, given: Any = None) -> str:
         new = commands.NewRun(
-            definition=definition, input=stored(given), title=None, started_by="tester", started_by_uid=os.getuid()
+            definition=self.definition(file),
+            input=stored(given),
+            title=None,
+            started_by="tester",
+            started_by_uid=os.getuid(),
         )
         receipt = self.command(commands.start, new, create=True)
         assert receipt.run_id is not None
@@ -141,14 +147,17 @@ class Bench:
     # --- hosts ---
 
     @contextlib.contextmanager
-    def host(self, *, max_workers: int = 4, drain: bool = False) -> Iterator["subprocess.Popen[bytes]"]:
-        """A host process; ended at the latest here, by its leash."""
+    def host(
+        self, *, max_workers: int = 4, drain: bool = False, quiet: bool = False
+    ) -> Iterator["subprocess.Popen[bytes]"]:
+        """A host process; ended at the latest here, by its leash. `quiet`: its stderr is the test's to read."""
         arguments = [str(self.store), str(max_workers), "drain" if drain else "stay"]
         environment = {**os.environ, "PYTHONPATH": SOURCE_ROOT}
         process = subprocess.Popen(
             [sys.executable, "-c", HOST, *arguments],
             env=environment,
             stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE if quiet else None,
             start_new_session=True,
         )
         try:
@@ -162,6 +171,9 @@ class Bench:
                 process.kill()
                 process.wait()
                 raise
+            finally:
+                if process.stderr is not None:
+                    process.stderr.close()
 
 
 def kill(pid: int) -> None:

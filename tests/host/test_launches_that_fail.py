@@ -1,0 +1,94 @@
+"""A launch that cannot work is not tried again by itself: S8, changed files, files that do not load."""
+
+from lockgate.model.records import Run
+from lockgate.store import commands
+from tests.host.bench import Bench, until
+
+DIES_AT_ONCE = """
+if os.environ.get("LOCKGATE_RUN_ID"):
+    log("launch")
+    print("a last word", file=sys.stderr)
+    os._exit(9)
+flow = Workflow("dies", start="n", nodes={"n": compute(lambda ctx: {})})
+"""
+
+GOES_ON = """
+def work(ctx):
+    log("worked")
+    return {}
+flow = Workflow("works", start="n", nodes={"n": compute(work)})
+"""
+
+
+def blocked_by(bench: Bench, run_id: str, code: str) -> Run:
+    run = bench.until_blocked(run_id)
+    assert run.error_code == code
+    assert run.queue == "parked"
+    return run
+
+
+def test_a_launch_that_dies_at_once_is_blocked_after_one_and_resume_allows_one_more(bench: Bench) -> None:
+    run_id = bench.start(bench.write(DIES_AT_ONCE))
+    other = bench.start(bench.write(GOES_ON, "other.py"))
+    with bench.host():
+        run = blocked_by(bench, run_id, "worker_lost")
+        assert run.error_summary == "the worker ended with exit code 9"
+        bench.until_status(other, "completed")
+        assert bench.log().count("launch") == 1
+        assert bench.stderr(run_id) == ["a last word\n"]
+        assert bench.command(commands.resume, run_id).outcome == "accepted"
+        until(lambda: bench.log().count("launch") == 2, "the second launch")
+        blocked_by(bench, run_id, "worker_lost")
+        # The host is alive and has looked again: another run goes through, this one stays.
+        third = bench.start(bench.write(GOES_ON, "third.py"))
+        bench.until_status(third, "completed")
+    assert bench.log().count("launch") == 2
+    assert bench.events(run_id).count("run_claimed") == 2
+
+
+def test_changed_files_block_by_name_and_can_be_accepted(bench: Bench) -> None:
+    file = bench.write(GOES_ON)
+    run_id = bench.start(file)
+    file.write_text(file.read_text() + "# changed\n")
+    with bench.host():
+        run = blocked_by(bench, run_id, "source_changed")
+        assert str(file) in (run.error_summary or "")
+        assert bench.log() == []
+        bench.command(commands.resume, run_id)
+        until(lambda: bench.events(run_id).count("run_blocked") == 2, "blocked again")
+        bench.command(commands.resume, run_id, accept=bench.definition(file))
+        bench.until_status(run_id, "completed")
+    assert bench.log() == ["worked"]
+
+
+def test_a_changed_graph_blocks_even_where_the_files_are_the_same(bench: Bench) -> None:
+    file = bench.write(
+        """
+        extra = {"more": compute(lambda ctx: {})} if (HERE / "more").exists() else {}
+        flow = Workflow("grows", start="n", nodes={"n": compute(lambda ctx: {}), **extra},
+            edges=[edge("n", "more")] if extra else [])
+        """
+    )
+    run_id = bench.start(file)
+    bench.touch("more")
+    with bench.host():
+        run = blocked_by(bench, run_id, "source_changed")
+    assert str(file) in (run.error_summary or "")
+
+
+def test_a_file_that_does_not_load_any_more_blocks_with_line_and_reason(bench: Bench) -> None:
+    file = bench.write("if (HERE / 'broken').exists(): raise RuntimeError('not today')\n" + GOES_ON)
+    run_id = bench.start(file)
+    bench.touch("broken")
+    with bench.host():
+        run = blocked_by(bench, run_id, "load_failed")
+    assert "RuntimeError: not today" in (run.error_summary or "")
+
+
+def test_a_project_that_is_gone_blocks(bench: Bench) -> None:
+    file = bench.write(GOES_ON)
+    run_id = bench.start(file)
+    bench.project.rename(bench.project.with_name("elsewhere"))
+    with bench.host():
+        run = blocked_by(bench, run_id, "load_failed")
+    assert str(bench.project) in (run.error_summary or "")
