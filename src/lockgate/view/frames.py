@@ -2,16 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
+from pathlib import Path
 
+from lockgate.store.clock import SystemClock
+from lockgate.store.location import default_path
+from lockgate.store.once import read_once
 from lockgate.view.cells import EMPTY, Line, Span, blank, joined, plain, stacked
 from lockgate.view.decisions import NOTHING, decision_lines, decisions_height, in_order, queue_words, rows_each
 from lockgate.view.empty import said, start_here
+from lockgate.view.glyphs import Glyphs
 from lockgate.view.header import banner_lines, header_line, status_line, too_small_lines
 from lockgate.view.lens import ROOMY_ROWS, Band, Lens
 from lockgate.view.panes import lost_at, timeline_state, timeline_title
+from lockgate.view.reading import Reader
 from lockgate.view.rules import count, marked, pane_rule, tab_rule, tabs, title
 from lockgate.view.runs import no_runs, run_line, runs_head, sort_words
-from lockgate.view.snapshots import ShownDetail, Snapshot
+from lockgate.view.snapshots import Interest, ShownDetail, Snapshot, StoreFact
 from lockgate.view.timeline import TimelineView, height_of, timeline_rows
 from lockgate.view.times import second
 from lockgate.view.trace import NO_EVENTS, seq_width, trace_line, trace_rule
@@ -70,6 +77,24 @@ def frame(snapshot: Snapshot, lens: Lens, *, focus: int = 1) -> list[Line]:
         body = stacked(one_pane(snapshot, place, lens, focus), place.body, lens.columns)
     status = status_line(KEYS, _position(snapshot, focus), lens)
     return [header_line(snapshot, lens), *banners, *body, status]
+
+
+def once_frame(
+    path: Path | None, *, columns: int, rows: int, glyphs: Glyphs, zone: tzinfo, run_id: str | None = None
+) -> str:
+    """One frame of the store at `path` as plain text; `run_id` chooses the run of panes 3 and 4.
+
+    Raises the store's errors. Below 80 columns a chosen run takes the screen.
+    """
+    clock = SystemClock()
+    lens = Lens(clock.now(), columns, rows, glyphs, zone)
+    interest = Interest(run_id=run_id, count=max(rows, 1), trace_count=max(rows, 1))
+    where = path or default_path()
+    reader = Reader(whole=True)
+    snapshot = read_once(
+        where, lambda connection: reader.read(connection, interest, StoreFact(where.name), clock.now())
+    )
+    return frame_text(frame(snapshot, lens.at(snapshot.at), focus=3 if run_id and lens.band is Band.ONE_PANE else 1))
 
 
 def frame_text(lines: Sequence[Line]) -> str:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 EVENTS_EACH = 500
+EVERYTHING = ("", "created", True)
+"""The filter, the sort key and the direction of the list of all runs, newest first."""
+
 _ORDERS = {"created": "created", "state": "status", "workflow": "workflow", "title": "title", "time": "elapsed"}
 _ASKING = frozenset(
     {
@@ -96,7 +99,7 @@ class Reader:
         change = self._change(connection)
         self._open = reads.open_runs(connection)
         if first or change.everything or change.born or change.pruned:
-            self._total = sum(reads.counts(connection).values())
+            self._total = self._counted(connection, change)
         if first or change.asks:
             self._asked = tuple(in_order([shown_request(each) for each in reads.pending_requests(connection)]))
         page = self._page(connection, interest, change, now, first=first)
@@ -118,6 +121,14 @@ class Reader:
     def recounted(self, snapshot: Snapshot, now: Now) -> Snapshot:
         """The same snapshot with the counts of another moment: runs become lost or overdue by time alone."""
         return replace(snapshot, counts=counted(self._open, self._total, now))
+
+    def _counted(self, connection: "sqlite3.Connection", change: Change) -> int:
+        """How many runs there are: by what was born where every run is known, else counted."""
+        vector = self._vector
+        if vector is None or self._looked != EVERYTHING or change.everything or change.pruned:
+            return sum(reads.counts(connection).values())
+        vector.grow(change.born)
+        return len(vector)
 
     def _change(self, connection: "sqlite3.Connection") -> Change:
         if self._seq < 0:
@@ -147,7 +158,7 @@ class Reader:
         except BadFilter:
             self._vector, self._looked = RunVector([]), looked
             return page
-        if first and not self._whole and looked == ("", "created", True) and not interest.first:
+        if first and not self._whole and looked == EVERYTHING and not interest.first:
             found = reads.runs(connection, reads.RunQuery(limit=interest.count), now_ms=now.wall_ms).rows
             return replace(page, rows=tuple(shown_run(run) for run in found), total=self._total)
         if self._vector is None or looked != self._looked or self._is_old(change, looked):
@@ -164,7 +175,7 @@ class Reader:
         """Whether the order may have changed. New runs only come in front of the list of all runs by age."""
         if change.everything or change.pruned:
             return True
-        return bool(change.types) and looked != ("", "created", True)
+        return bool(change.types) and looked != EVERYTHING
 
     def _all_ids(self, connection: "sqlite3.Connection", terms: Filter, interest: Interest, now: Now) -> RunVector:
         asked = query(terms, now.wall_ms)

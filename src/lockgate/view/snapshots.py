@@ -25,7 +25,7 @@ from lockgate.view.cells import Role
 
 
 class StoreState(StrEnum):
-    """What the header says of the store; everything but live and read-only means the data is old."""
+    """What the header says of the store."""
 
     LIVE = "live"
     READ_ONLY = "read-only"
@@ -34,11 +34,13 @@ class StoreState(StrEnum):
     REPLACED = "replaced"
     NEWER = "newer schema"
     DAMAGED = "damaged"
+    FAILED = "failing"
     STILL = "a still picture"
 
     @property
     def is_live(self) -> bool:
-        return self in (StoreState.LIVE, StoreState.READ_ONLY)
+        """Whether the data is what the store says now (of a still picture: what can be known)."""
+        return self in (StoreState.LIVE, StoreState.READ_ONLY, StoreState.STILL)
 
 
 class HostState(StrEnum):
