@@ -1,0 +1,183 @@
+"""Claims on runs: taken, made ready, given back, lost, blocked. The host and `execute()` are their holders."""
+
+import secrets
+import sqlite3
+from collections.abc import Mapping
+
+import msgspec
+
+from lockgate.flow import transitions as t
+from lockgate.flow.head import RunHead
+from lockgate.flow.sources import changed
+from lockgate.model.encoding import sha256
+from lockgate.model.errors import SourceChanged
+from lockgate.model.records import (
+    Actor,
+    AttemptRow,
+    ClaimToken,
+    Continuation,
+    CurrentAttempt,
+    HeadState,
+    Record,
+    RunRow,
+    StepRef,
+)
+from lockgate.model.statuses import ActorKind, BlockCode, OwnerKind
+from lockgate.store import heads
+from lockgate.store.commits import commit, held_head, proposer
+from lockgate.store.openfile import Transaction
+from lockgate.store.rows import read_row
+from lockgate.store.statements import load
+
+_ATTEMPTS, _HOSTS, _RUNS, _VALUES = load("attempts"), load("hosts"), load("runs"), load("values")
+
+
+class Owner(Record, frozen=True, kw_only=True):
+    """Who claims: a host for its workers (with its epoch), or one process that executes by itself."""
+
+    kind: OwnerKind
+    id: str
+    host_epoch: int | None = None
+
+    @property
+    def actor(self) -> Actor:
+        kind = ActorKind.HOST if self.kind is OwnerKind.HOST else ActorKind.WORKER
+        return Actor(kind=kind, id=self.id)
+
+
+class Claimed(Record, frozen=True, kw_only=True):
+    """A run that was claimed, and the secret that lets its holder propose."""
+
+    claim: ClaimToken
+    run: RunRow
+
+
+def claim(tx: Transaction, run_id: str, owner: Owner) -> Claimed:
+    """Claims one named run. Raises NotFound, or Refused `not_claimable` or `not_yet`."""
+    head = heads.head(tx.connection, run_id)
+    token = secrets.token_hex(32)
+    wish = t.Claim(
+        token_hash=sha256(token.encode()),
+        owner_kind=owner.kind,
+        owner_id=owner.id,
+        host_epoch=owner.host_epoch,
+    )
+    done = commit(tx, head, (wish,), owner.actor)
+    generation = done.head.queue.generation
+    return Claimed(claim=ClaimToken(run_id=run_id, generation=generation, token=token), run=done.head.run)
+
+
+def claim_next(tx: Transaction, owner: Owner) -> Claimed | None:
+    """Claims the next run for a host: answered ones first, then by availability; never an inline one."""
+    for statement in ("next_answered", "next_queued"):
+        row = tx.connection.execute(_HOSTS[statement], {"now": tx.now.wall_ms}).fetchone()
+        if row is not None:
+            return claim(tx, row[0], owner)
+    return None
+
+
+def ready(tx: Transaction, claim: ClaimToken, sources: Mapping[str, str]) -> Continuation:
+    """The worker has loaded the definition from `sources` (path -> SHA-256); what it continues from.
+
+    Raises ClaimLost, SourceChanged (nothing was written; the holder blocks the run), Refused `paused`.
+    """
+    head = held_head(tx.connection, claim)
+    differing = changed(sources_of(tx.connection, claim.run_id), sources)
+    if differing:
+        raise SourceChanged(differing)
+    done = commit(tx, head, (t.Ready(),), proposer(head))
+    named = {"run_id": claim.run_id, "generation": claim.generation, "at": tx.now.wall_ms}
+    tx.connection.execute(_HOSTS["worker_ready"], named)
+    return _continuation(tx.connection, done.head)
+
+
+def release(tx: Transaction, claim: ClaimToken, actor: Actor | None = None) -> HeadState:
+    """Gives a claim back between nodes: the run parks if it is paused, else it is queued. Raises ClaimLost."""
+    head = held_head(tx.connection, claim)
+    return commit(tx, head, (t.Release(),), actor or proposer(head)).head.state
+
+
+def lose(
+    tx: Transaction,
+    run_id: str,
+    generation: int,
+    *,
+    cause: str,
+    counted: bool,
+    progressed: bool,
+    actor: Actor,
+    exit_code: int | None = None,
+    signal: int | None = None,
+) -> HeadState | None:
+    """Ends a claim without its holder's word; None where that claim has ended already."""
+    head = heads.head(tx.connection, run_id)
+    if not head.holds_claim or head.queue.generation != generation:
+        return None
+    wish = t.Lose(cause=cause, counted=counted, progressed=progressed, exit_code=exit_code, signal=signal)
+    return commit(tx, head, (wish,), actor).head.state
+
+
+def block(
+    tx: Transaction, claim: ClaimToken, code: BlockCode, detail: str | None, actor: Actor | None = None
+) -> HeadState:
+    """Parks a launch that found something which will not mend itself. Raises ClaimLost."""
+    head = held_head(tx.connection, claim)
+    return commit(tx, head, (t.Block(code=code, detail=detail),), actor or proposer(head)).head.state
+
+
+def sources_of(connection: sqlite3.Connection, run_id: str) -> dict[str, str]:
+    """The accepted sources of a run, path -> SHA-256."""
+    row = connection.execute(_RUNS["sources"], {"run_id": run_id}).fetchone()
+    content = connection.execute(_VALUES["value"], {"hash": row[0]}).fetchone() if row is not None else None
+    return msgspec.json.decode(content[0], type=dict[str, str]) if content is not None else {}
+
+
+def _continuation(connection: sqlite3.Connection, head: RunHead) -> Continuation:
+    run_id = head.run.run_id
+    newest = connection.execute(_ATTEMPTS["last_step"], {"run_id": run_id}).fetchone()
+    results = []
+    # One look into the index for each node of the graph: the cost follows the graph, not the history.
+    for node in head.graph.nodes:
+        row = connection.execute(_ATTEMPTS["latest_of_node"], {"run_id": run_id, "node_id": node}).fetchone()
+        if row is not None:
+            results.append(_step(read_row(AttemptRow, row)))
+    return Continuation(
+        run_id=run_id,
+        workflow=head.run.workflow,
+        definition_digest=head.run.definition_digest,
+        input_hash=head.run.input_hash,
+        head=head.state,
+        steps=head.run.steps,
+        last=_step(read_row(AttemptRow, newest)) if newest is not None else None,
+        results=tuple(results),
+        current=_current(head),
+    )
+
+
+def _current(head: RunHead) -> CurrentAttempt | None:
+    attempt, request = head.attempt, head.request
+    if attempt is None or request is None or request.output_hash is None or not head.is_answered:
+        return None
+    return CurrentAttempt(
+        attempt_id=attempt.attempt_id,
+        node_id=attempt.node_id,
+        visit=attempt.visit,
+        attempt_number=attempt.attempt_number,
+        request_id=request.request_id,
+        output_hash=request.output_hash,
+        timeout_ms=attempt.timeout_ms,
+        active_ms=attempt.active_ms,
+    )
+
+
+def _step(attempt: AttemptRow) -> StepRef:
+    assert attempt.outcome is not None
+    return StepRef(
+        node_id=attempt.node_id,
+        outcome=attempt.outcome,
+        output_hash=attempt.output_hash,
+        error_hash=attempt.error_hash,
+        error_summary=attempt.error_summary,
+        switch_value=attempt.switch_value,
+        visit=attempt.visit,
+    )

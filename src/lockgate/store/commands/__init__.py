@@ -1,0 +1,20 @@
+"""What anybody may ask of a run, as transactions with keys and receipts: one function for each command.
+
+Each takes an open `Transaction` and returns a Receipt: accepted, adopted (the key or the state was there
+already), rejected (a rule of the law, in `reason`), conflict (somebody else was first) or not_found. Only
+accepted, adopted and the losing answers are stored under their key.
+"""
+
+from lockgate.store.commands.answers import Submission as Submission
+from lockgate.store.commands.answers import answer as answer
+from lockgate.store.commands.answers import check_submission as check_submission
+from lockgate.store.commands.answers import expire as expire
+from lockgate.store.commands.answers import submit as submit
+from lockgate.store.commands.controls import cancel as cancel
+from lockgate.store.commands.controls import pause as pause
+from lockgate.store.commands.controls import resolve_effect as resolve_effect
+from lockgate.store.commands.controls import resume as resume
+from lockgate.store.commands.starts import Definition as Definition
+from lockgate.store.commands.starts import NewRun as NewRun
+from lockgate.store.commands.starts import restart as restart
+from lockgate.store.commands.starts import start as start

@@ -1,0 +1,165 @@
+"""start and restart: how a run comes to be."""
+
+import secrets
+from datetime import UTC, datetime
+from typing import Any
+
+from lockgate.flow import law
+from lockgate.flow import transitions as t
+from lockgate.flow.graph import Graph, decode
+from lockgate.model import ids
+from lockgate.model.encoding import checked, sha256, stored
+from lockgate.model.errors import PayloadError
+from lockgate.model.events import Birth
+from lockgate.model.records import Actor, Receipt, Record, Value
+from lockgate.store import commits, heads
+from lockgate.store.openfile import Transaction
+from lockgate.store.receipts import Wish, once
+from lockgate.store.statements import load
+
+_RUNS = load("runs")
+MAX_TITLE = 500
+
+
+class Definition(Record, frozen=True, kw_only=True):
+    """A workflow as it was loaded: its name, where it comes from, its document, and its files by SHA-256.
+
+    `workflow_ref` is the absolute `file.py:name`, or `inline:<name>`, which no host claims.
+    """
+
+    workflow: str
+    workflow_ref: str
+    project_dir: str
+    document: bytes
+    sources: dict[str, str]
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.document)
+
+    @property
+    def encoded_sources(self) -> bytes:
+        """The stored form of the files: a JSON object path -> SHA-256."""
+        return stored(self.sources)
+
+
+class NewRun(Record, frozen=True, kw_only=True):
+    """What `start` needs; `input` is the stored form of a checked value."""
+
+    definition: Definition
+    input: bytes
+    title: str | None
+    started_by: str
+    started_by_uid: int
+
+
+def start(tx: Transaction, new: NewRun, *, actor: Actor, key: str) -> Receipt:
+    """Makes a queued run; the receipt names it. Raises PayloadError for a title that cannot be one."""
+    _check_title(new.title)
+    ids.match(ids.WORKFLOW_NAME, new.definition.workflow, "a workflow's name")
+    input_value = Value(hash=sha256(new.input), content=new.input)
+    arguments = {"input": input_value.hash, "title": new.title}
+    wish = Wish(command="start", key=key, target=new.definition.workflow_ref, actor=actor, arguments=arguments)
+
+    def decide() -> Receipt:
+        run_id = ids.run_id(_stamp(tx), new.definition.workflow, secrets.token_hex(4))
+        birth = _birth(new, run_id, input_value.hash)
+        revision = _bear(tx, run_id, birth, new.definition, actor, input_value)
+        return wish.receipt(tx, "accepted", run_id=run_id, revision=revision)
+
+    return once(tx, wish, decide)
+
+
+def restart(
+    tx: Transaction,
+    run_id: str,
+    definition: Definition,
+    *,
+    expected_revision: int,
+    started_by: str,
+    started_by_uid: int,
+    actor: Actor,
+    key: str,
+) -> Receipt:
+    """Makes one child of a finished run, with its input and title, from the files as they are now.
+
+    A second restart of the same run names the first child, adopted.
+    """
+    wish = Wish(command="restart", key=key, target=run_id, actor=actor, arguments={"revision": expected_revision})
+
+    def decide() -> Receipt:
+        parent = heads.head(tx.connection, run_id)
+        known = tx.connection.execute(_RUNS["child"], {"run_id": run_id}).fetchone()
+        if known is not None:
+            child = heads.head(tx.connection, known[0]).run
+            return wish.receipt(
+                tx, "adopted", run_id=child.run_id, revision=child.revision, details={"parent_run_id": run_id}
+            )
+        check = t.CheckRestart(expected_revision=expected_revision)
+        lineage = commits.commit(tx, parent, (check,), actor).results[0]
+        new = NewRun(
+            definition=definition,
+            input=b"",
+            title=parent.run.title,
+            started_by=started_by,
+            started_by_uid=started_by_uid,
+        )
+        child_id = ids.restart_run_id(run_id, expected_revision, definition.workflow, _stamp(tx))
+        birth = _birth(new, child_id, parent.run.input_hash, parent=(run_id, expected_revision), lineage=lineage)
+        revision = _bear(tx, child_id, birth, definition, actor, None)
+        return wish.receipt(tx, "accepted", run_id=child_id, revision=revision, details={"parent_run_id": run_id})
+
+    return once(tx, wish, decide)
+
+
+def _birth(
+    new: NewRun,
+    run_id: str,
+    input_hash: str,
+    parent: tuple[str, int] | None = None,
+    lineage: dict[str, Any] | None = None,
+) -> Birth:
+    definition = new.definition
+    return Birth(
+        workflow=definition.workflow,
+        definition_digest=definition.digest,
+        workflow_ref=definition.workflow_ref,
+        project_dir=definition.project_dir,
+        title=new.title,
+        input_hash=input_hash,
+        sources_hash=sha256(definition.encoded_sources),
+        started_by=new.started_by,
+        started_by_uid=new.started_by_uid,
+        parent_run_id=parent[0] if parent else None,
+        parent_revision=parent[1] if parent else None,
+        root_run_id=lineage["root_run_id"] if lineage else run_id,
+        restart_number=lineage["restart_number"] if lineage else 0,
+    )
+
+
+def _bear(tx: Transaction, run_id: str, birth: Birth, definition: Definition, actor: Actor, given: Value | None) -> int:
+    """Writes the run with its definition, sources and input; the run's first revision."""
+    graph: Graph = decode(definition.digest, definition.document)
+    outcome = law.start(t.Start(run_id=run_id, birth=birth), graph, now=tx.now, actor=actor)
+    sources = definition.encoded_sources
+    values = [Value(hash=sha256(sources), content=sources)]
+    tx.connection.execute(
+        _RUNS["save_definition"],
+        {"digest": definition.digest, "name": definition.workflow, "document": definition.document},
+    )
+    commits.save_values(tx.connection, values if given is None else [*values, given])
+    commits.insert(tx.connection, outcome.head)
+    commits.write(tx, outcome.rows, outcome.events)
+    return outcome.head.run.revision
+
+
+def _check_title(title: str | None) -> None:
+    if title is None:
+        return
+    checked(title, root="$.title")
+    if len(title) > MAX_TITLE:
+        raise PayloadError("$.title", f"at most {MAX_TITLE} characters", f"{len(title)} characters")
+
+
+def _stamp(tx: Transaction) -> str:
+    return datetime.fromtimestamp(tx.now.wall_ms / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")

@@ -1,0 +1,223 @@
+"""The one way to change a run: read its head, ask the law, write rows and events, and close under guard.
+
+A list of transitions is all or nothing. The law decides before anything is written, so a refusal of the first
+one costs nothing; later ones are undone by a savepoint. The closing UPDATE repeats what was read in its WHERE.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from lockgate.flow import law
+from lockgate.flow import transitions as t
+from lockgate.flow.head import RunHead
+from lockgate.model.encoding import sha256, stored
+from lockgate.model.errors import ClaimLost, NotFound, Refused, StoreError
+from lockgate.model.events import Event
+from lockgate.model.records import Actor, ClaimToken, HeadState, Record, Reply, Row, RunRow, Value
+from lockgate.model.statuses import ActorKind
+from lockgate.store import heads
+from lockgate.store.openfile import Transaction
+from lockgate.store.rows import save_row
+from lockgate.store.statements import load
+
+_RUNS, _EVENTS, _VALUES = load("runs"), load("events"), load("values")
+
+_ORDER: dict[type, int] = {
+    t.FinishAttempt: 0,
+    t.StartAttempt: 1,
+    t.SetTimeout: 2,
+    t.WaitForInput: 3,
+    t.ReserveEffect: 3,
+    t.Finish: 3,
+}
+_STEADY = ("status", "paused", "output_hash", "error_hash", "error_code", "error_summary", "started_at", "finished_at")
+
+
+class Committed(Record, frozen=True, kw_only=True):
+    """What a list of transitions did; `changed` is false where all was so already."""
+
+    head: RunHead
+    results: tuple[dict[str, Any], ...]
+    changed: bool
+
+
+def commit(
+    tx: Transaction,
+    before: RunHead,
+    transitions: Sequence[t.AnyProposal | t.AnyCommand],
+    actor: Actor,
+    values: Iterable[Value] = (),
+) -> Committed:
+    """Applies the transitions to the head that this transaction read. Raises Refused, and then changed nothing."""
+    if len(transitions) == 1:
+        return _apply_all(tx, before, transitions, actor, values)
+    written = len(tx.event_seqs)
+    tx.connection.execute("SAVEPOINT list")
+    try:
+        done = _apply_all(tx, before, transitions, actor, values)
+    except BaseException:
+        del tx.event_seqs[written:]
+        if tx.connection.in_transaction:
+            tx.connection.execute("ROLLBACK TO list")
+            tx.connection.execute("RELEASE list")
+        raise
+    tx.connection.execute("RELEASE list")
+    return done
+
+
+def _apply_all(
+    tx: Transaction,
+    before: RunHead,
+    transitions: Sequence[t.AnyProposal | t.AnyCommand],
+    actor: Actor,
+    values: Iterable[Value],
+) -> Committed:
+    head, results = before, []
+    for transition in transitions:
+        facts = heads.facts(transition, tx.connection, head)
+        outcome = law.apply(head, transition, now=tx.now, actor=actor, facts=facts)
+        write(tx, outcome.rows, outcome.events)
+        head = outcome.head
+        results.append(outcome.result)
+    changed = head.run.revision != before.run.revision
+    if changed:
+        save_values(tx.connection, values)
+        close(tx.connection, before, head)
+    return Committed(head=head, results=tuple(results), changed=changed)
+
+
+def write(tx: Transaction, rows: Iterable[Row], events: Iterable[Event]) -> None:
+    for row in rows:
+        save_row(tx.connection, row)
+    for event in events:
+        cursor = tx.connection.execute(_EVENTS["insert_event"], _columns(event))
+        assert cursor.lastrowid is not None
+        tx.event_seqs.append(cursor.lastrowid)
+
+
+def insert(connection: sqlite3.Connection, head: RunHead) -> None:
+    """The rows of a new run. Its id is the primary key, which refuses a second."""
+    connection.execute(_RUNS["insert_run"], msgspec.structs.asdict(head.run))
+    connection.execute(_RUNS["insert_queue"], msgspec.structs.asdict(head.queue))
+
+
+def save_values(connection: sqlite3.Connection, values: Iterable[Value]) -> None:
+    for value in values:
+        connection.execute(_VALUES["save_value"], {"hash": value.hash, "content": value.content})
+
+
+def close(connection: sqlite3.Connection, before: RunHead, after: RunHead) -> None:
+    """The closing UPDATEs: each must change exactly the row that was read."""
+    run, queue = after.run, after.queue
+    statement = "close_run" if _is_steady(before.run, run) else "close_changed_run"
+    guard = {
+        "read_revision": before.run.revision,
+        "read_generation": before.queue.generation,
+        "read_token_hash": before.queue.token_hash,
+    }
+    _exactly_one(connection.execute(_RUNS[statement], {**msgspec.structs.asdict(run), **guard}), run.run_id)
+    if queue != before.queue:
+        _exactly_one(connection.execute(_RUNS["close_queue"], {**msgspec.structs.asdict(queue), **guard}), run.run_id)
+
+
+def commit_proposals(
+    tx: Transaction, claim: ClaimToken, proposals: Sequence[t.AnyProposal], values: Sequence[Value] = ()
+) -> Reply:
+    """One proposal of a claim's holder: one to four transitions, all or nothing, or the reason why not.
+
+    A refused list that began with finishAttempt is proposed again by the proposer as finishAttempt alone.
+    """
+    try:
+        head = held_head(tx.connection, claim)
+    except ClaimLost as lost:
+        return _not_held(tx.connection, claim, lost)
+    try:
+        _check_order(proposals)
+        _check_values(tx.connection, proposals, values)
+        done = commit(tx, head, proposals, proposer(head), values)
+    except Refused as refused:
+        outcome = "paused" if refused.code == "paused" else "refused"
+        return Reply(outcome=outcome, head=head.state, code=refused.code, message=refused.message)
+    return Reply(outcome="accepted", head=done.head.state, results=done.results)
+
+
+def held_head(connection: sqlite3.Connection, claim: ClaimToken) -> RunHead:
+    """The head of a claimed run. Raises ClaimLost unless exactly this claim holds it."""
+    try:
+        head = heads.head(connection, claim.run_id)
+    except NotFound:
+        raise ClaimLost(claim.run_id, "no_claim") from None
+    law.check_claim(head, token_hash=sha256(claim.token.encode()), generation=claim.generation)
+    return head
+
+
+def proposer(head: RunHead) -> Actor:
+    """Who speaks under the head's claim."""
+    return Actor(kind=ActorKind.WORKER, id=head.queue.owner_id or "worker")
+
+
+def _not_held(connection: sqlite3.Connection, claim: ClaimToken, lost: ClaimLost) -> Reply:
+    try:
+        state = heads.head(connection, claim.run_id).state
+    except NotFound:
+        state = HeadState(revision=0, paused=False, cancelled=False)
+    outcome = "cancelled" if lost.reason == "cancelled" else "claim_lost"
+    return Reply(outcome=outcome, head=state, code=lost.reason, message=lost.message)
+
+
+def _check_order(proposals: Sequence[t.AnyProposal]) -> None:
+    if len(proposals) == 1:
+        return
+    places = [_ORDER.get(type(proposal), -1) for proposal in proposals]
+    rising = all(a < b for a, b in pairwise(places))
+    ends = any(isinstance(proposal, t.Finish) for proposal in proposals)
+    if not places or places[0] < 0 or not rising or (ends and len(places) != 2) or (ends and places[0] != 0):
+        names = " ".join(type(proposal).__name__ for proposal in proposals)
+        raise Refused("wrong_order", f"these proposals do not go together: {names or 'none'}")
+
+
+def _check_values(connection: sqlite3.Connection, proposals: Sequence[t.AnyProposal], values: Sequence[Value]) -> None:
+    """Every hash that a proposal names must be a stored value, or one that comes with it."""
+    given = {value.hash for value in values}
+    for proposal in proposals:
+        for name, hash in _hashes(proposal):
+            if hash in given or connection.execute(_VALUES["has_value"], {"hash": hash}).fetchone() is not None:
+                continue
+            raise Refused("value_missing", f"{name} names the value {hash[:12]}, which is not stored", name=name)
+
+
+def _hashes(proposal: msgspec.Struct) -> Iterable[tuple[str, str]]:
+    for name in proposal.__struct_fields__:
+        field = getattr(proposal, name)
+        if name.endswith("_hash") and field is not None:
+            yield name, field
+        elif isinstance(field, t.DecisionAsk):
+            yield from _hashes(field)
+
+
+def _columns(event: Event) -> dict[str, Any]:
+    return {
+        "run_id": event.run_id,
+        "seq": event.seq,
+        "type": event.type,
+        "at": event.at,
+        "actor": stored(event.actor).decode(),
+        "attempt_id": event.attempt_id,
+        "payload": stored(event.payload).decode(),
+        "prev_hash": event.prev_hash,
+        "hash": event.hash,
+    }
+
+
+def _is_steady(before: RunRow, after: RunRow) -> bool:
+    """Whether no indexed or rarely changed column differs: naming one would rewrite its index for nothing."""
+    return all(getattr(before, name) == getattr(after, name) for name in _STEADY)
+
+
+def _exactly_one(cursor: sqlite3.Cursor, run_id: str) -> None:
+    if cursor.rowcount != 1:
+        raise StoreError(f"the run {run_id} changed under its own transaction: {cursor.rowcount} rows matched")

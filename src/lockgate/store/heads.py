@@ -1,0 +1,146 @@
+"""What the law decides on, read inside the transaction: the head of a run, and the facts of one transition."""
+
+import sqlite3
+from functools import singledispatch
+from typing import Any, LiteralString, TypeVar
+
+import msgspec
+
+from lockgate.flow import graph
+from lockgate.flow import transitions as t
+from lockgate.flow.graph import Graph
+from lockgate.flow.head import Facts, LastStep, RunHead
+from lockgate.model import records as r
+from lockgate.model.errors import NotFound
+from lockgate.model.statuses import Outcome
+from lockgate.store.rows import Columns, read_row
+from lockgate.store.statements import load
+
+R = TypeVar("R", bound=r.Record)
+
+_RUNS, _ATTEMPTS, _REQUESTS, _EFFECTS = load("runs"), load("attempts"), load("requests"), load("effects")
+NO_FACTS = Facts()
+
+
+def head(connection: sqlite3.Connection, run_id: str) -> RunHead:
+    """The head of a run, by one query. Raises NotFound."""
+    row = connection.execute(_RUNS["head"], {"run_id": run_id}).fetchone()
+    if row is None:
+        raise NotFound("run", run_id)
+    columns = Columns(row)
+    run = columns.take(r.RunRow)
+    return RunHead(
+        run=run,
+        queue=columns.take(r.QueueRow),
+        graph=graph_of(connection, run.definition_digest),
+        attempt=columns.take_or_none(r.AttemptRow),
+        interval=columns.take_or_none(r.IntervalRow),
+        request=columns.take_or_none(r.RequestRow),
+        decision=columns.take_or_none(r.DecisionRow),
+        effect=columns.take_or_none(r.EffectRow),
+        effect_attempt=columns.take_or_none(r.EffectAttemptRow),
+        last=_last_step(*columns.rest()),
+    )
+
+
+def graph_of(connection: sqlite3.Connection, digest: str) -> Graph:
+    """The graph of a definition; its document is read once per process. Raises NotFound."""
+    known = graph.remembered(digest)
+    if known is not None:
+        return known
+    row = connection.execute(_RUNS["definition"], {"digest": digest}).fetchone()
+    if row is None:
+        raise NotFound("definition", digest)
+    return graph.decode(digest, row[0])
+
+
+def _last_step(
+    node: str | None, outcome: str | None, switch_value: str | None, output_hash: str | None
+) -> LastStep | None:
+    if node is None or outcome is None:
+        return None
+    return LastStep(node_id=node, outcome=Outcome(outcome), switch_value=switch_value, output_hash=output_hash)
+
+
+@singledispatch
+def facts(transition: Any, connection: sqlite3.Connection, head: RunHead) -> Facts:
+    """The rows that one transition needs besides the head; most need none."""
+    return NO_FACTS
+
+
+@facts.register
+def _(transition: t.StartAttempt, connection: sqlite3.Connection, head: RunHead) -> Facts:
+    at = {"run_id": head.run.run_id, "node_id": transition.node_id}
+    newest = connection.execute(_ATTEMPTS["newest_ordinal"], at).fetchone()
+    of_node = connection.execute(_ATTEMPTS["newest_of_node"], at).fetchone()
+    if of_node is None:
+        return Facts(last_ordinal=newest[0] if newest else 0)
+    number, visit, step_index = of_node
+    # A lost attempt does not advance the visit: the next attempt is at the same one.
+    next_visit = visit if step_index is None else visit + 1
+    return Facts(last_ordinal=newest[0], attempt_number=number, next_visit=next_visit)
+
+
+@facts.register
+def _(transition: t.PublishUpdate, connection: sqlite3.Connection, head: RunHead) -> Facts:
+    named = {
+        "run_id": head.run.run_id,
+        "attempt_id": transition.attempt_id,
+        "update_type": transition.update_type,
+        "update_key": transition.update_key,
+    }
+    newest = connection.execute(_ATTEMPTS["newest_update"], named).fetchone()
+    if newest is None:
+        return NO_FACTS
+    # Counting costs what the attempt has published, so it is done for a new pair only: at most 1,024 times.
+    known = connection.execute(_ATTEMPTS["has_update_pair"], named).fetchone()
+    pairs = 0 if known else connection.execute(_ATTEMPTS["update_pairs"], named).fetchone()[0]
+    return Facts(update_seq=newest[0], update_pairs=pairs)
+
+
+@facts.register
+def _(transition: t.WaitForInput, connection: sqlite3.Connection, head: RunHead) -> Facts:
+    if transition.ask is None:
+        return NO_FACTS
+    return Facts(policy=policy(connection, transition.ask.audience))
+
+
+@facts.register(t.Answer)
+@facts.register(t.Submit)
+@facts.register(t.Expire)
+def _(transition: t.Answer | t.Submit | t.Expire, connection: sqlite3.Connection, head: RunHead) -> Facts:
+    named = {"request_id": transition.request_id}
+    return Facts(
+        request=_one(connection, r.RequestRow, _REQUESTS["request"], named),
+        decision=_one(connection, r.DecisionRow, _REQUESTS["decision"], named),
+        resolution=_one(connection, r.ResolutionRow, _REQUESTS["resolution"], named),
+    )
+
+
+@facts.register
+def _(transition: t.CheckRestart, connection: sqlite3.Connection, head: RunHead) -> Facts:
+    count = connection.execute(_EFFECTS["unsettled"], {"run_id": head.run.run_id}).fetchone()[0]
+    return Facts(unsettled_effects=count)
+
+
+@facts.register
+def _(transition: t.ResolveEffect, connection: sqlite3.Connection, head: RunHead) -> Facts:
+    named = {"effect_id": transition.effect_id}
+    return Facts(
+        effect=_one(connection, r.EffectRow, _EFFECTS["effect"], named),
+        effect_attempt=_one(connection, r.EffectAttemptRow, _EFFECTS["effect_attempt"], named),
+    )
+
+
+def policy(connection: sqlite3.Connection, audience: str) -> r.Policy | None:
+    """The policy in force for an audience; None lets everybody who can write the store answer."""
+    row = connection.execute(_REQUESTS["policy"], {"audience": audience}).fetchone()
+    if row is None:
+        return None
+    users = msgspec.json.decode(row[1], type=tuple[str, ...]) if row[1] is not None else None
+    return r.Policy(audience=row[0], users=users, self_approval=bool(row[2]))
+
+
+def _one(connection: sqlite3.Connection, kind: type[R], statement: LiteralString, named: dict[str, str]) -> R | None:
+    row = connection.execute(statement, named).fetchone()
+    return read_row(kind, row) if row is not None else None

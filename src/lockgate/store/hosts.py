@@ -1,0 +1,214 @@
+"""The host's row, its workers' rows and its clock: takeover, renewal, deadlines, and when to look again."""
+
+import sqlite3
+from collections.abc import Callable
+
+from lockgate.flow.draft import LEASE_MS
+from lockgate.model.errors import Refused
+from lockgate.model.records import Actor, ClaimToken, HostView, Record
+from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
+from lockgate.store import claims
+from lockgate.store.openfile import Transaction
+from lockgate.store.rows import read_row, read_rows
+from lockgate.store.statements import load
+
+_HOSTS, _REQUESTS = load("hosts"), load("requests")
+STDERR_TAIL = 64 << 10
+
+
+class Identity(Record, frozen=True, kw_only=True):
+    """A host process: `process_start` tells it apart from a later process of the same pid."""
+
+    host_id: str
+    pid: int
+    process_start: str
+    capacity: int
+
+
+class HeldClaim(Record, frozen=True, kw_only=True):
+    """A claim as others see it: never its token."""
+
+    run_id: str
+    generation: int
+    owner_kind: OwnerKind
+    owner_id: str
+    host_epoch: int | None
+    boot_id: str
+    heartbeat_mono: int
+    heartbeat_at: int
+
+
+class LaunchedWorker(Record, frozen=True, kw_only=True):
+    """A launch that no host has seen end."""
+
+    worker_id: str
+    run_id: str
+    generation: int
+    host_epoch: int
+    boot_id: str
+    pid: int | None
+    process_start: str | None
+
+
+class Takeover(Record, frozen=True, kw_only=True):
+    """What a new host found: its epoch, the launches to kill before it claims, the runs whose claim it ended."""
+
+    epoch: int
+    orphans: tuple[LaunchedWorker, ...]
+    lost: tuple[str, ...]
+
+
+def host_state(connection: sqlite3.Connection) -> HostView:
+    """The host as the store knows it; all but the epoch is null while there is none."""
+    return read_row(HostView, connection.execute(_HOSTS["host"]).fetchone())
+
+
+def take_over(tx: Transaction, host: Identity, is_alive: Callable[[HostView], bool]) -> Takeover:
+    """Makes this process the store's host and ends what the one before it held, in one transaction.
+
+    `is_alive` looks whether the process of the row exists. Raises Refused `host_alive` while a living host of
+    this boot keeps its lease; a dead one is replaced at once.
+    """
+    previous = host_state(tx.connection)
+    if previous.host_id is not None and _holds_lease(previous, tx) and is_alive(previous):
+        raise Refused("host_alive", f"host pid {previous.pid} holds this store", pid=previous.pid)
+    orphans = read_rows(LaunchedWorker, tx.connection.execute(_HOSTS["alive_workers"]).fetchall())
+    tx.connection.execute(
+        _HOSTS["take_host"],
+        {
+            "host_id": host.host_id,
+            "pid": host.pid,
+            "boot_id": tx.now.boot_id,
+            "process_start": host.process_start,
+            "at": tx.now.wall_ms,
+            "mono": tx.now.mono_ms,
+            "capacity": host.capacity,
+        },
+    )
+    tx.connection.execute(_HOSTS["orphan_workers"], {"at": tx.now.wall_ms})
+    lost = [held for held in held_claims(tx.connection) if held.owner_kind is OwnerKind.HOST]
+    for held in lost:
+        claims.lose(
+            tx,
+            held.run_id,
+            held.generation,
+            cause="host_lost",
+            counted=False,
+            progressed=True,
+            actor=host_actor(host.host_id),
+        )
+    return Takeover(epoch=previous.epoch + 1, orphans=orphans, lost=tuple(held.run_id for held in lost))
+
+
+def renew(tx: Transaction, host_id: str, epoch: int) -> None:
+    """One heartbeat for the host and all its claims. Raises Refused `host_replaced` after a takeover."""
+    clock = {"at": tx.now.wall_ms, "mono": tx.now.mono_ms, "boot_id": tx.now.boot_id}
+    if tx.connection.execute(_HOSTS["renew_host"], {**clock, "host_id": host_id, "epoch": epoch}).rowcount != 1:
+        raise Refused("host_replaced", f"another host has taken over from {host_id}", host_id=host_id, epoch=epoch)
+    tx.connection.execute(_HOSTS["renew_claims"], {**clock, "owner_kind": OwnerKind.HOST, "owner_id": host_id})
+
+
+def renew_process(tx: Transaction, owner_id: str) -> int:
+    """One heartbeat for the claims of a process that executes by itself; how many it still holds."""
+    clock = {"at": tx.now.wall_ms, "mono": tx.now.mono_ms, "boot_id": tx.now.boot_id}
+    named = {**clock, "owner_kind": OwnerKind.PROCESS, "owner_id": owner_id}
+    return tx.connection.execute(_HOSTS["renew_claims"], named).rowcount
+
+
+def leave(tx: Transaction, host_id: str, epoch: int) -> None:
+    """The host stops by itself: the next one need not look for it."""
+    tx.connection.execute(_HOSTS["leave_host"], {"host_id": host_id, "epoch": epoch})
+
+
+def held_claims(connection: sqlite3.Connection) -> tuple[HeldClaim, ...]:
+    """Every claim that is held, oldest heartbeat first."""
+    return read_rows(HeldClaim, connection.execute(_HOSTS["claims"]).fetchall())
+
+
+def is_expired(held: HeldClaim, boot_id: str, mono_ms: int) -> bool:
+    """Whether another claimant may end the claim; expiry alone never stops its holder."""
+    return held.boot_id != boot_id or mono_ms - held.heartbeat_mono > LEASE_MS
+
+
+def host_actor(host_id: str) -> Actor:
+    return Actor(kind=ActorKind.HOST, id=host_id)
+
+
+# --- workers -----------------------------------------------------------------------------------------------
+
+
+def worker_starting(tx: Transaction, claim: ClaimToken, worker_id: str, epoch: int) -> None:
+    """A launch, in the claim's own transaction, so that no process is ever without its row."""
+    tx.connection.execute(
+        _HOSTS["insert_worker"],
+        {
+            "worker_id": worker_id,
+            "run_id": claim.run_id,
+            "generation": claim.generation,
+            "host_epoch": epoch,
+            "boot_id": tx.now.boot_id,
+            "at": tx.now.wall_ms,
+        },
+    )
+
+
+def worker_launched(tx: Transaction, worker_id: str, pid: int, process_start: str) -> None:
+    named = {"worker_id": worker_id, "pid": pid, "process_start": process_start}
+    tx.connection.execute(_HOSTS["worker_launched"], named)
+
+
+def worker_finished(
+    tx: Transaction,
+    worker_id: str,
+    status: WorkerStatus,
+    *,
+    exit_code: int | None,
+    signal: int | None,
+    stderr_tail: str,
+) -> None:
+    """How a launch ended; `stderr_tail` is cut to its last 64 KiB."""
+    tail = stderr_tail.encode("utf-8", "replace")[-STDERR_TAIL:].decode("utf-8", "replace")
+    tx.connection.execute(
+        _HOSTS["worker_finished"],
+        {
+            "worker_id": worker_id,
+            "status": status,
+            "at": tx.now.wall_ms,
+            "exit_code": exit_code,
+            "signal": signal,
+            "stderr_tail": tail,
+        },
+    )
+
+
+# --- what is due -------------------------------------------------------------------------------------------
+
+
+def due_deadlines(connection: sqlite3.Connection, now_ms: int, limit: int = 100) -> tuple[str, ...]:
+    """The decisions whose default may be taken at this wall time, earliest first; paused runs wait."""
+    rows = connection.execute(_REQUESTS["due"], {"now": now_ms, "limit": limit}).fetchall()
+    return tuple(row[0] for row in rows)
+
+
+def next_deadline(connection: sqlite3.Connection) -> int | None:
+    """The wall time of the earliest deadline of a run that is not paused; it may be over already."""
+    row = connection.execute(_REQUESTS["next_deadline"]).fetchone()
+    return row[0] if row is not None else None
+
+
+def next_available(connection: sqlite3.Connection) -> int | None:
+    """The wall time from which the next queued run is claimable; it may be over already."""
+    row = connection.execute(_HOSTS["next_available"]).fetchone()
+    return row[0] if row is not None else None
+
+
+def stops_now(connection: sqlite3.Connection, run_id: str) -> bool:
+    """Whether the newest pause of the run asked for its worker to be stopped in the middle of its node."""
+    row = connection.execute(_HOSTS["pause_now"], {"run_id": run_id}).fetchone()
+    return row is not None and bool(row[0])
+
+
+def _holds_lease(host: HostView, tx: Transaction) -> bool:
+    if host.boot_id != tx.now.boot_id or host.heartbeat_mono is None:
+        return False
+    return tx.now.mono_ms - host.heartbeat_mono <= LEASE_MS

@@ -1,0 +1,157 @@
+"""One open connection to a store file, and the two ways to use it: a reading and a writing transaction."""
+
+import sqlite3
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from lockgate.model.errors import StoreDamaged, StoreError, StoreReadOnly
+from lockgate.model.records import Now
+from lockgate.store import opening
+from lockgate.store.anchor import Anchor
+from lockgate.store.clock import Clock
+from lockgate.store.patience import Patience
+from lockgate.store.statements import load
+
+T = TypeVar("T")
+
+_META = load("meta")
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class Transaction(msgspec.Struct, frozen=True):
+    """A write transaction that is open: the connection, and the one reading of the clocks that belongs to it.
+
+    `event_seqs` collects the events that it wrote, so that a follower can tell its own process's from others.
+    """
+
+    connection: sqlite3.Connection
+    now: Now
+    event_seqs: list[int]
+
+
+class OpenFile:
+    """A connection with its patience and its anchor; used by one thread at a time."""
+
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, patience: Patience, *, read_only: bool, still: bool
+    ) -> None:
+        self.path = path
+        self.connection = connection
+        self.patience = patience
+        self.read_only = read_only
+        self.still = still
+        patience.until_free(lambda: connection.execute(_META["meta"]).fetchone())
+        self.anchor = Anchor(str(path))
+
+    def read(self, fn: Callable[[sqlite3.Connection], T]) -> T:
+        """Runs `fn` in one read transaction: all that it reads is of one moment."""
+        with errors_of_the_store(self.path):
+            self._begin_reading()
+            try:
+                return fn(self.connection)
+            finally:
+                self.end_reading()
+
+    def _begin_reading(self) -> None:
+        self.connection.execute("BEGIN")
+        try:
+            # The first statement takes the snapshot, and is the only one that can meet a lock.
+            self.patience.until_free(lambda: opening.check_version(self.connection, str(self.path)))
+            if not self.still:
+                self.anchor.check()
+        except BaseException:
+            self.end_reading()
+            raise
+
+    def end_reading(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    def write(self, fn: Callable[[Transaction], T], clock: Clock) -> T:
+        """Runs `fn` in one write transaction; whatever it raises leaves the store as it was."""
+        with errors_of_the_store(self.path):
+            transaction = self.begin(clock)
+            try:
+                result = fn(transaction)
+                self.commit()
+            finally:
+                self.roll_back()
+            return result
+
+    def begin(self, clock: Clock) -> Transaction:
+        """BEGIN IMMEDIATE, the version again, and then the clock: never a time from before the wait for the lock."""
+        if self.read_only:
+            raise StoreReadOnly(str(self.path), "it was opened for reading")
+        self.patience.until_free(lambda: self.connection.execute("BEGIN IMMEDIATE"))
+        try:
+            opening.check_version(self.connection, str(self.path))
+        except BaseException:
+            self.roll_back()
+            raise
+        return Transaction(self.connection, clock.now(), [])
+
+    def commit(self) -> None:
+        """Commits, and only then looks whether the files are still ours: nothing is acknowledged before."""
+        if not self.connection.in_transaction:
+            raise StoreError(f"the store {self.path} ended the transaction by itself: nothing was written")
+        self.patience.until_free(lambda: self.connection.execute("COMMIT"))
+        self.anchor.check()
+
+    def roll_back(self) -> None:
+        """Ends what is open; nothing to do after a commit, or where SQLite rolled back by itself."""
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def open_file(
+    path: Path, clock: Clock, *, create: bool = False, read_only: bool = False, patience: Patience | None = None
+) -> OpenFile:
+    """Opens a store; falls back to reading where the file or its directory cannot be written.
+
+    Raises StoreMissing (unless `create`), StoreForeign, StoreTooNew, StoreTooOld, StoreUnsafeLocation,
+    StoreReadOnly, each before anything is written.
+    """
+    path = Path(path).absolute()
+    waiting = patience or Patience(str(path))
+    with errors_of_the_store(path):
+        if create and not read_only:
+            opening.create(path, waiting, store_id=str(uuid.uuid4()), at=clock.now().wall_ms)
+        opening.check_place(path)
+        if read_only or not opening.is_writable(path):
+            connection, still = opening.open_reading(path, waiting)
+            return OpenFile(path, connection, waiting, read_only=True, still=still)
+        return OpenFile(path, opening.open_writing(path, waiting), waiting, read_only=False, still=False)
+
+
+@contextmanager
+def errors_of_the_store(path: Path) -> Iterator[None]:
+    """Turns what the driver raises into the store's own errors; a programmer's error stays what it is."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        told = _translated(str(path), error)
+        if told is None:
+            raise
+        raise told from error
+
+
+def _translated(path: str, error: sqlite3.Error) -> StoreError | None:
+    code: Any = getattr(error, "sqlite_errorcode", None)
+    if not isinstance(code, int):
+        return None
+    primary = code & 0xFF
+    if primary in _DAMAGE:
+        return StoreDamaged(path, str(error))
+    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+        return StoreReadOnly(path, str(error))
+    if primary in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
+        return StoreError(f"the store {path} failed: {error}", path=path)
+    return None

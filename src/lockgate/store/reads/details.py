@@ -1,0 +1,71 @@
+"""One run with what it owns, and windows of its attempts."""
+
+import sqlite3
+from typing import LiteralString, TypeVar
+
+from lockgate.model import records as r
+from lockgate.model.errors import NotFound
+from lockgate.store.claims import sources_of
+from lockgate.store.reads.runs import runs_by_id
+from lockgate.store.rows import read_row, read_rows
+from lockgate.store.statements import load
+
+R = TypeVar("R", bound=r.Record)
+
+_RUNS, _ATTEMPTS, _REQUESTS, _EFFECTS, _HOSTS = (load(n) for n in ("runs", "attempts", "requests", "effects", "hosts"))
+
+
+def run(connection: sqlite3.Connection, run_id: str, *, attempts_limit: int = 100) -> r.RunDetail:
+    """A run with its newest attempts, requests, effects and updates, each oldest first. Raises NotFound."""
+    row = connection.execute(_RUNS["row"], {"run_id": run_id}).fetchone()
+    if row is None:
+        raise NotFound("run", run_id)
+    shown = runs_by_id(connection, [run_id])[0]
+    named = {"run_id": run_id, "limit": attempts_limit}
+    tried = _newest(connection, r.AttemptRow, _ATTEMPTS["last_attempts"], named)
+    child = connection.execute(_RUNS["child"], {"run_id": run_id}).fetchall()
+    return r.RunDetail(
+        run=shown,
+        row=read_row(r.RunRow, row),
+        claim=shown.claim,
+        worker=_worker(connection, run_id),
+        sources=sources_of(connection, run_id),
+        attempts=tried,
+        intervals=intervals(connection, run_id, tried[0].ordinal, tried[-1].ordinal) if tried else (),
+        requests=_newest(connection, r.RequestRow, _REQUESTS["of_run"], named),
+        resolutions=_newest(connection, r.ResolutionRow, _REQUESTS["resolutions_of_run"], named),
+        effects=_newest(connection, r.EffectRow, _EFFECTS["of_run"], named),
+        updates=_newest(connection, r.UpdateRow, _ATTEMPTS["updates"], named),
+        children=tuple(found[0] for found in child),
+    )
+
+
+def attempts(
+    connection: sqlite3.Connection, run_id: str, *, after: int = 0, limit: int = 100
+) -> tuple[r.AttemptRow, ...]:
+    """A window of attempts after the ordinal `after`, in their order."""
+    named = {"run_id": run_id, "after": after, "limit": limit}
+    return read_rows(r.AttemptRow, connection.execute(_ATTEMPTS["attempts"], named).fetchall())
+
+
+def intervals(connection: sqlite3.Connection, run_id: str, first: int, last: int) -> tuple[r.IntervalRow, ...]:
+    """The working intervals of the attempts whose ordinals lie in first..last."""
+    named = {"run_id": run_id, "first": first, "last": last}
+    return read_rows(r.IntervalRow, connection.execute(_ATTEMPTS["intervals"], named).fetchall())
+
+
+def usual_durations(connection: sqlite3.Connection, workflow: str, node_id: str, limit: int = 200) -> list[int]:
+    """Working times in ms of the newest ok attempts of a node of a workflow, newest first."""
+    named = {"workflow": workflow, "node_id": node_id, "limit": limit}
+    return [row[0] for row in connection.execute(_ATTEMPTS["durations"], named).fetchall()]
+
+
+def _newest(
+    connection: sqlite3.Connection, kind: type[R], statement: LiteralString, named: dict[str, object]
+) -> tuple[R, ...]:
+    return read_rows(kind, connection.execute(statement, named).fetchall())[::-1]
+
+
+def _worker(connection: sqlite3.Connection, run_id: str) -> r.WorkerView | None:
+    row = connection.execute(_HOSTS["newest_worker"], {"run_id": run_id}).fetchone()
+    return read_row(r.WorkerView, row) if row is not None else None

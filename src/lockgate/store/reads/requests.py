@@ -1,0 +1,111 @@
+"""What waits for an answer, and what was decided: requests with their whole contract."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from lockgate.flow.consequences import consequence
+from lockgate.flow.contracts import Contract, read_contract
+from lockgate.model import records as r
+from lockgate.model.errors import NotFound, WorkflowError
+from lockgate.model.statuses import RequestKind, RunStatus
+from lockgate.store.heads import graph_of
+from lockgate.store.rows import Columns, read_rows
+from lockgate.store.statements import load
+
+_REQUESTS = load("requests")
+
+
+def pending_requests(connection: sqlite3.Connection, *, limit: int = 500) -> tuple[r.RequestView, ...]:
+    """Every request of an unfinished run that nobody has answered, least time left first, those of paused runs too."""
+    rows = connection.execute(_REQUESTS["pending"], {"limit": limit}).fetchall()
+    return tuple(_view(connection, row) for row in rows)
+
+
+def decisions(connection: sqlite3.Connection, *, limit: int = 500) -> tuple[r.RequestView, ...]:
+    """The pending requests that are human decisions."""
+    return tuple(view for view in pending_requests(connection, limit=limit) if view.kind is RequestKind.DECISION)
+
+
+def decided_requests(connection: sqlite3.Connection, *, limit: int = 100) -> tuple[r.RequestView, ...]:
+    """Human decisions that somebody, a deadline or a cancellation resolved, newest first."""
+    rows = connection.execute(_REQUESTS["decided"], {"limit": limit}).fetchall()
+    return tuple(_view(connection, row) for row in rows)
+
+
+def request(connection: sqlite3.Connection, request_id: str) -> r.RequestView:
+    """One request, whatever became of it. Raises NotFound."""
+    row = connection.execute(_REQUESTS["view"], {"request_id": request_id}).fetchone()
+    if row is None:
+        raise NotFound("request", request_id)
+    return _view(connection, row)
+
+
+def successor(connection: sqlite3.Connection, request_id: str) -> str | None:
+    """The newest later request of the same node of the same run, if there is one."""
+    row = connection.execute(_REQUESTS["succeeding"], {"request_id": request_id}).fetchone()
+    return row[0] if row is not None else None
+
+
+def submissions(connection: sqlite3.Connection, request_id: str) -> tuple[r.SubmissionRow, ...]:
+    """Every candidate answer of a request, the losing ones too, in their order."""
+    rows = connection.execute(_REQUESTS["submissions"], {"request_id": request_id}).fetchall()
+    return read_rows(r.SubmissionRow, rows)
+
+
+def _view(connection: sqlite3.Connection, row: Sequence[Any]) -> r.RequestView:
+    columns = Columns(row)
+    asked = columns.take(r.RequestRow)
+    decision = columns.take_or_none(r.DecisionRow)
+    resolution = columns.take_or_none(r.ResolutionRow)
+    workflow, title, status, paused, started_by, definition, attempt_number, content = columns.rest()
+    contract = read_contract(content) if content is not None else None
+    return r.RequestView(
+        request_id=asked.request_id,
+        digest=asked.digest,
+        kind=asked.kind,
+        status=asked.status,
+        run_id=asked.run_id,
+        workflow=workflow,
+        run_title=title,
+        run_status=RunStatus(status),
+        paused=bool(paused),
+        node=asked.node_id,
+        attempt_id=asked.attempt_id,
+        attempt_number=attempt_number,
+        audience=decision.audience if decision is not None else None,
+        title=_title(decision, contract, asked.node_id),
+        presentation=msgspec.to_builtins(contract.presentation) if contract is not None else None,
+        choices=tuple(msgspec.to_builtins(choice) for choice in contract.choices) if contract is not None else (),
+        consequences=_consequences(connection, definition, asked.node_id, contract),
+        contract=contract.schema if contract is not None else None,
+        started_by=started_by,
+        policy=asked.policy,
+        deadline_at=asked.deadline_at,
+        default=decision.default_choice if decision is not None else None,
+        created_at=asked.created_at,
+        resolution=resolution,
+    )
+
+
+def _title(decision: r.DecisionRow | None, contract: Contract | None, node: str) -> str:
+    if decision is not None:
+        return decision.title
+    return contract.title if contract is not None else node
+
+
+def _consequences(
+    connection: sqlite3.Connection, definition: str, node: str, contract: Contract | None
+) -> dict[str, str]:
+    if contract is None or not contract.choices:
+        return {}
+    graph = graph_of(connection, definition)
+    told: dict[str, str] = {}
+    for choice in contract.choices:
+        try:
+            told[choice.key] = consequence(graph, node, choice.key)
+        except WorkflowError as error:
+            told[choice.key] = error.message
+    return told

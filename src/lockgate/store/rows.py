@@ -1,0 +1,78 @@
+"""Records to columns and back: a row is read as `table.*`, in the order of its record's fields.
+
+A status comes out of SQLite as plain text and is checked on its way into its record: a value that the record's
+type does not know is an error here, not somewhere on a screen.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, LiteralString, TypeVar
+
+import msgspec
+
+from lockgate.model import records as r
+from lockgate.store.statements import load
+
+R = TypeVar("R", bound=r.Record)
+
+_BOOLEANS: dict[type, tuple[str, ...]] = {r.RunRow: ("paused",)}
+
+
+def width(kind: type[r.Record]) -> int:
+    """How many columns a row of this kind has."""
+    return len(kind.__struct_fields__)
+
+
+def read_row(kind: type[R], values: Sequence[Any]) -> R:
+    """The record of exactly these columns."""
+    fields: dict[str, Any] = dict(zip(kind.__struct_fields__, values, strict=True))
+    for name in _BOOLEANS.get(kind, ()):
+        fields[name] = bool(fields[name])
+    return msgspec.convert(fields, kind)
+
+
+def read_rows(kind: type[R], rows: Sequence[Sequence[Any]]) -> tuple[R, ...]:
+    return tuple(read_row(kind, row) for row in rows)
+
+
+class Columns:
+    """Takes records off one wide row, from left to right."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = values
+        self._at = 0
+
+    def take(self, kind: type[R]) -> R:
+        begin, self._at = self._at, self._at + width(kind)
+        return read_row(kind, self._values[begin : self._at])
+
+    def take_or_none(self, kind: type[R]) -> R | None:
+        """None where an outer join found nothing: the first column of every record's row is never null."""
+        if self._values[self._at] is None:
+            self._at += width(kind)
+            return None
+        return self.take(kind)
+
+    def rest(self) -> Sequence[Any]:
+        return self._values[self._at :]
+
+
+_attempts, _requests, _effects, _runs = load("attempts"), load("requests"), load("effects"), load("runs")
+
+SAVES: dict[type, LiteralString] = {
+    r.AttemptRow: _attempts["save_attempt"],
+    r.IntervalRow: _attempts["save_interval"],
+    r.UpdateRow: _attempts["save_update"],
+    r.RequestRow: _requests["save_request"],
+    r.DecisionRow: _requests["save_decision"],
+    r.ResolutionRow: _requests["save_resolution"],
+    r.SubmissionRow: _requests["save_submission"],
+    r.EffectRow: _effects["save_effect"],
+    r.EffectAttemptRow: _effects["save_effect_attempt"],
+    r.SourceRow: _runs["save_sources"],
+}
+"""The one statement that saves each kind of row whole, by its primary key."""
+
+
+def save_row(connection: sqlite3.Connection, row: r.Row) -> None:
+    connection.execute(SAVES[type(row)], msgspec.structs.asdict(row))

@@ -1,0 +1,73 @@
+-- save_attempt: an attempt whole; what it is never changes
+INSERT INTO node_attempts (run_id, ordinal, attempt_id, workflow, node_id, kind, attempt_number, visit, status, timeout_ms,
+    active_ms, step_index, outcome, switch_value, prompt_hash, output_hash, error_hash, error_summary, started_at, finished_at)
+VALUES (:run_id, :ordinal, :attempt_id, :workflow, :node_id, :kind, :attempt_number, :visit, :status, :timeout_ms,
+    :active_ms, :step_index, :outcome, :switch_value, :prompt_hash, :output_hash, :error_hash, :error_summary, :started_at,
+    :finished_at)
+ON CONFLICT (run_id, ordinal) DO UPDATE
+SET status = excluded.status, timeout_ms = excluded.timeout_ms, active_ms = excluded.active_ms,
+    step_index = excluded.step_index, outcome = excluded.outcome, switch_value = excluded.switch_value,
+    prompt_hash = excluded.prompt_hash, output_hash = excluded.output_hash, error_hash = excluded.error_hash,
+    error_summary = excluded.error_summary, finished_at = excluded.finished_at
+WHERE node_attempts.attempt_id = excluded.attempt_id;
+
+-- save_interval: an interval of working time, opened or closed
+INSERT INTO attempt_active_intervals (run_id, attempt_id, interval_number, boot_id, mono_ms, started_at, ended_at, elapsed_ms)
+VALUES (:run_id, :attempt_id, :interval_number, :boot_id, :mono_ms, :started_at, :ended_at, :elapsed_ms)
+ON CONFLICT (run_id, attempt_id, interval_number) DO UPDATE
+SET ended_at = excluded.ended_at, elapsed_ms = excluded.elapsed_ms;
+
+-- save_update: a published update
+INSERT INTO workflow_updates (update_id, run_id, attempt_id, update_seq, update_type, update_key, data_hash, recorded_at)
+VALUES (:update_id, :run_id, :attempt_id, :update_seq, :update_type, :update_key, :data_hash, :recorded_at);
+
+-- newest_ordinal: the newest attempt of a run
+SELECT ordinal FROM node_attempts WHERE run_id = :run_id ORDER BY ordinal DESC LIMIT 1;
+
+-- newest_of_node: the newest attempt of a node in a run
+SELECT attempt_number, visit, step_index FROM node_attempts
+WHERE run_id = :run_id AND node_id = :node_id ORDER BY attempt_number DESC LIMIT 1;
+
+-- newest_update: how many updates an attempt has published
+SELECT update_seq FROM workflow_updates WHERE run_id = :run_id AND attempt_id = :attempt_id
+ORDER BY update_seq DESC LIMIT 1;
+
+-- has_update_pair: whether an attempt has published this (type, key) before
+SELECT 1 FROM workflow_updates
+WHERE attempt_id = :attempt_id AND update_type = :update_type AND update_key = :update_key LIMIT 1;
+
+-- update_pairs: how many (type, key) pairs an attempt has published
+SELECT count(*) FROM (
+    SELECT DISTINCT update_type, update_key FROM workflow_updates WHERE attempt_id = :attempt_id);
+
+-- latest_of_node: the newest finished attempt of a node
+SELECT a.* FROM node_attempts a
+WHERE a.run_id = :run_id AND a.node_id = :node_id AND a.step_index IS NOT NULL
+ORDER BY a.attempt_number DESC LIMIT 1;
+
+-- last_step: the newest finished attempt of a run
+SELECT a.* FROM node_attempts a
+WHERE a.run_id = :run_id AND a.step_index IS NOT NULL ORDER BY a.ordinal DESC LIMIT 1;
+
+-- attempts: a window of a run's attempts in their order
+SELECT a.* FROM node_attempts a WHERE a.run_id = :run_id AND a.ordinal > :after ORDER BY a.ordinal LIMIT :limit;
+
+-- last_attempts: the newest attempts of a run, newest first
+SELECT a.* FROM node_attempts a WHERE a.run_id = :run_id ORDER BY a.ordinal DESC LIMIT :limit;
+
+-- intervals: the intervals of the attempts in a window
+SELECT i.* FROM node_attempts a JOIN attempt_active_intervals i ON i.run_id = a.run_id AND i.attempt_id = a.attempt_id
+WHERE a.run_id = :run_id AND a.ordinal BETWEEN :first AND :last ORDER BY a.ordinal, i.interval_number;
+
+-- updates: the newest update of each (type, key) of the newest attempts of a run
+SELECT u.* FROM workflow_updates u
+WHERE u.run_id = :run_id AND u.update_seq = (
+    SELECT n.update_seq FROM workflow_updates n
+    WHERE n.attempt_id = u.attempt_id AND n.update_type = u.update_type AND n.update_key = u.update_key
+    ORDER BY n.update_seq DESC LIMIT 1)
+ORDER BY u.recorded_at DESC, u.update_seq DESC LIMIT :limit;
+
+-- durations: working times of the newest finished attempts of a node of a workflow
+SELECT active_ms FROM node_attempts
+WHERE workflow = :workflow AND node_id = :node_id AND finished_at IS NOT NULL AND outcome = 'ok'
+ORDER BY finished_at DESC LIMIT :limit;

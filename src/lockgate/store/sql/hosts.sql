@@ -1,0 +1,71 @@
+-- host: the host as the store knows it
+SELECT epoch, host_id, pid, boot_id, process_start, started_at, heartbeat_at, heartbeat_mono, capacity
+FROM host_state WHERE id = 1;
+
+-- take_host: a new host owns the store
+UPDATE host_state
+SET epoch = epoch + 1, host_id = :host_id, pid = :pid, boot_id = :boot_id, process_start = :process_start,
+    started_at = :at, heartbeat_at = :at, heartbeat_mono = :mono, capacity = :capacity
+WHERE id = 1;
+
+-- renew_host: the host is alive; nothing where another one has taken over
+UPDATE host_state SET heartbeat_at = :at, heartbeat_mono = :mono WHERE id = 1 AND epoch = :epoch AND host_id = :host_id;
+
+-- renew_claims: the leases of all claims of an owner
+UPDATE run_queue SET heartbeat_at = :at, heartbeat_mono = :mono, boot_id = :boot_id
+WHERE token_hash IS NOT NULL AND owner_kind = :owner_kind AND owner_id = :owner_id;
+
+-- leave_host: the host has stopped by itself
+UPDATE host_state
+SET host_id = NULL, pid = NULL, boot_id = NULL, process_start = NULL, heartbeat_at = NULL, heartbeat_mono = NULL, capacity = NULL
+WHERE id = 1 AND epoch = :epoch AND host_id = :host_id;
+
+-- claims: the claims that are held, oldest heartbeat first
+SELECT run_id, generation, owner_kind, owner_id, host_epoch, boot_id, heartbeat_mono, heartbeat_at
+FROM run_queue WHERE token_hash IS NOT NULL ORDER BY heartbeat_at, run_id;
+
+-- next_answered: the run whose accepted answer has waited longest for a worker
+SELECT w.run_id FROM requests w
+JOIN run_queue q ON q.run_id = w.run_id AND q.status = 'queued' AND q.available_at <= :now
+JOIN runs r ON r.run_id = w.run_id AND r.workflow_ref NOT LIKE 'inline:%'
+WHERE w.status = 'settled' AND w.consumed_at IS NULL
+ORDER BY w.settled_at, w.run_id LIMIT 1;
+
+-- next_queued: the run that has been claimable longest
+SELECT q.run_id FROM run_queue q JOIN runs r ON r.run_id = q.run_id
+WHERE q.status = 'queued' AND q.available_at <= :now AND r.workflow_ref NOT LIKE 'inline:%'
+ORDER BY q.available_at, r.rowid LIMIT 1;
+
+-- next_available: when the next run becomes claimable
+SELECT q.available_at FROM run_queue q JOIN runs r ON r.run_id = q.run_id
+WHERE q.status = 'queued' AND r.workflow_ref NOT LIKE 'inline:%' ORDER BY q.available_at LIMIT 1;
+
+-- insert_worker: a launch
+INSERT INTO run_workers (worker_id, run_id, generation, host_epoch, boot_id, pid, process_start, status, started_at, stderr_tail)
+VALUES (:worker_id, :run_id, :generation, :host_epoch, :boot_id, NULL, NULL, 'starting', :at, '');
+
+-- worker_launched: the process of a launch
+UPDATE run_workers SET pid = :pid, process_start = :process_start WHERE worker_id = :worker_id;
+
+-- worker_ready: the worker of a generation has loaded its workflow
+UPDATE run_workers SET status = 'ready', ready_at = :at WHERE run_id = :run_id AND generation = :generation AND status = 'starting';
+
+-- worker_finished: how a launch ended
+UPDATE run_workers
+SET status = :status, finished_at = :at, exit_code = :exit_code, signal = :signal, stderr_tail = :stderr_tail
+WHERE worker_id = :worker_id AND status IN ('starting', 'ready');
+
+-- alive_workers: launches that no host has seen end
+SELECT worker_id, run_id, generation, host_epoch, boot_id, pid, process_start FROM run_workers
+WHERE status IN ('starting', 'ready') ORDER BY started_at, worker_id;
+
+-- orphan_workers: their host is gone
+UPDATE run_workers SET status = 'orphaned', finished_at = :at WHERE status IN ('starting', 'ready');
+
+-- newest_worker: the newest launch of a run
+SELECT worker_id, pid, status, generation, started_at, ready_at, finished_at, exit_code, signal, stderr_tail
+FROM run_workers WHERE run_id = :run_id ORDER BY generation DESC LIMIT 1;
+
+-- pause_now: whether the newest pause of a run asked for its worker to be stopped at once
+SELECT json_extract(receipt, '$.details.now') FROM commands
+WHERE run_id = :run_id AND command IN ('pause', 'resume') ORDER BY at DESC, rowid DESC LIMIT 1;

@@ -1,0 +1,52 @@
+"""The owned thread: aiosqlite's connection, with whole functions run on its thread instead of single statements.
+
+A transaction is one function here, with no await inside it: a cancelled await between two statements would leave
+the transaction open, and the next commit would persist half of it. The only module that knows aiosqlite.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import aiosqlite
+
+from lockgate.store.openfile import OpenFile
+from lockgate.store.patience import Patience
+
+T = TypeVar("T")
+
+
+class OwnedConnection(aiosqlite.Connection):
+    """Opens its file on its own thread, and closes it there; `await` it, and `close()` it in every path."""
+
+    def __init__(self, opener: Callable[[Patience], OpenFile], patience: Patience) -> None:
+        self._file: OpenFile | None = None
+        self._patience = patience
+
+        def connect() -> object:
+            self._file = opener(patience)
+            return self._file.connection
+
+        super().__init__(connect, iter_chunk_size=64)  # type: ignore[arg-type]
+
+    @property
+    def file(self) -> OpenFile:
+        """The open file; to be touched only by functions that run on the thread."""
+        assert self._file is not None
+        return self._file
+
+    async def run(self, fn: Callable[[OpenFile], T]) -> T:
+        """Runs `fn` whole on the thread. Cancelling the awaiter does not cancel what runs."""
+        result: T = await self._execute(fn, self.file)  # type: ignore[no-untyped-call]
+        return result
+
+    def post(self, fn: Callable[[OpenFile], None]) -> None:
+        """Queues `fn` for the thread without a result; it must not raise."""
+        if not self._running or self._connection is None:
+            raise ValueError("the connection is closed")
+        file = self.file
+        self._tx.put_nowait((None, lambda: fn(file)))
+
+    async def close(self) -> None:
+        """Ends a wait for a lock that is under way, lets what was queued finish, and closes."""
+        self._patience.give_up()
+        await super().close()
