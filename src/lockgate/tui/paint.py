@@ -24,14 +24,15 @@ def strip_of(line: Line, styles: RoleStyles, ground: str, width: int, *, selecte
     """
     table = styles.on_select if selected else styles.ink
     behind = styles.select if selected else styles.ground[ground]
-    segments = [Segment(span.text, behind + _style(span, table)) for span in line if span.text]
+    weighted = styles.weighted
+    segments = [Segment(span.text, behind + _style(span, table, weighted)) for span in line if span.text]
     return Strip(segments).adjust_cell_length(width, behind)
 
 
-def _style(span: Span, table: Mapping[str, Style]) -> Style:
+def _style(span: Span, table: Mapping[str, Style], weighted: bool) -> Style:
     style = table[span.role]
-    if span.bold:
+    if span.bold and weighted:
         style += _BOLD
-    if span.underline:
+    if span.underline and weighted:
         style += _UNDERLINE
     return style

@@ -171,6 +171,8 @@ class RoleStyles:
     """What a widget stands on."""
     select: Style
     """What the row under the cursor stands on."""
+    weighted: bool = True
+    """Whether bold and underlined text is so."""
 
 
 def themes() -> tuple[Theme, ...]:
@@ -233,7 +235,7 @@ def role_styles(name: str, *, no_color: bool = False, covered: bool = False) -> 
     grounds = {role: Style(bgcolor=palette[role]) for role in GROUNDS}
     if covered:
         quiet = dict.fromkeys(get_args(Role), Style(color=palette["back"]))
-        return RoleStyles(quiet, quiet, grounds, grounds["bg"])
+        return RoleStyles(quiet, quiet, grounds, grounds["bg"], weighted=False)
     ink: dict[str, Style] = {}
     on_select: dict[str, Style] = {}
     for role in get_args(Role):

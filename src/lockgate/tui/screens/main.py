@@ -126,13 +126,13 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self.painter.paint)
 
     def on_screen_suspend(self) -> None:
-        self._cover(True)
+        self._quieten(True)
 
     def on_screen_resume(self) -> None:
-        self._cover(False)
+        self._quieten(False)
         self.call_after_refresh(self.painter.paint)
 
-    def _cover(self, covered: bool) -> None:
+    def _quieten(self, covered: bool) -> None:
         """Behind another screen everything is quiet: one colour, no fills."""
         self.set_class(covered, "-covered")
         for widget in self.query("LineBlock, LineList"):

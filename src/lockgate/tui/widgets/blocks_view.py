@@ -27,7 +27,7 @@ class BlocksView(LineList, can_focus=False):
         """Shows another request: nothing of it has been seen."""
         self.forget()
         self.is_seen = False
-        self.scroll_to(y=0, animate=False)
+        self._scroll_to_line(0)
 
     def show_lines(self, lines: list[Line]) -> None:
         self.show(lines_source(lines))

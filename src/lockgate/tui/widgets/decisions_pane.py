@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from textual.app import ComposeResult
 
-from lockgate.tui.widgets.line_list import EmptySource, LineList, LineSource
+from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.line_source import EmptySource, LineSource
 from lockgate.tui.widgets.pane import Keys, Pane
 from lockgate.tui.widgets.runs_pane import empty_words
 from lockgate.view.cells import Line, Span

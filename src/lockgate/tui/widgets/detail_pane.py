@@ -7,7 +7,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lockgate.tui.widgets.line_list import EmptySource, LineList
+from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.line_source import EmptySource
 from lockgate.tui.widgets.pane import Keys, Pane
 from lockgate.tui.widgets.steps_tab import StepsTab
 from lockgate.tui.widgets.text_source import TextSource, lines_source

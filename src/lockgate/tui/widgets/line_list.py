@@ -8,8 +8,8 @@ Cost: a move of the cursor paints two rows, new data paints the rows on screen t
 that outgrows its block of virtual rows is laid out again.
 """
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Protocol
+from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
@@ -22,72 +22,12 @@ from textual.strip import Strip
 
 from lockgate.tui.paint import strip_of
 from lockgate.tui.styling import styles_of
-from lockgate.view.cells import Line, line_width, restyled
+from lockgate.tui.widgets.line_source import EmptySource, GhostLines, LineSource, muted_ghost, same_cells
+from lockgate.tui.widgets.row_cursor import Placed, RowCursor, lines_of
+from lockgate.view.cells import Line
 
 BLOCK = 512
 """Virtual lines are added this many at a time: each change of the virtual size lays the screen out again."""
-
-
-class LineSource(Protocol):
-    """Where a list gets its rows: a frozen value made from one snapshot."""
-
-    @property
-    def row_height(self) -> int:
-        """Lines of every row."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def id_at(self, index: int) -> str | None:
-        """The id of a row; None for a heading, which the cursor skips, and for a row not known yet."""
-        ...
-
-    def index_of(self, row_id: str) -> int | None:
-        """Where a row stands; None when it is gone."""
-        ...
-
-    def lines(self, index: int, width: int, selected: bool) -> Sequence[Line]:
-        """The `row_height` lines of a row, cell 0 left blank for the cursor bar."""
-        ...
-
-
-GhostLines = Callable[[str, Sequence[Line]], Sequence[Line]]
-"""How a row that is gone is shown, from its id and the lines that it had."""
-
-
-def _muted(row_id: str, last: Sequence[Line]) -> Sequence[Line]:
-    return [restyled(line, "muted") for line in last]
-
-
-def same_cells(before: Line, after: Line) -> int:
-    """How many cells at the start of two lines are the same."""
-    cells = 0
-    for old, new in zip(before, after, strict=False):
-        if old != new:
-            break
-        cells += line_width((new,))
-    return cells
-
-
-class EmptySource:
-    """No rows; what stands in the list then is `words`, which nothing can be done to."""
-
-    row_height = 1
-
-    def __init__(self, words: Sequence[Line] = ()) -> None:
-        self._words = tuple(words)
-
-    def __len__(self) -> int:
-        return len(self._words)
-
-    def id_at(self, index: int) -> str | None:
-        return None
-
-    def index_of(self, row_id: str) -> int | None:
-        return None
-
-    def lines(self, index: int, width: int, selected: bool) -> Sequence[Line]:
-        return (self._words[index],)
 
 
 class LineList(ScrollView, can_focus=True):
@@ -116,20 +56,12 @@ class LineList(ScrollView, can_focus=True):
             super().__init__()
             self.list, self.row_id, self.by_person = sender, row_id, by_person
 
-        @property
-        def control(self) -> "LineList":
-            return self.list
-
     class Opened(Message):
         """The person opened the row under the cursor."""
 
         def __init__(self, sender: "LineList", row_id: str) -> None:
             super().__init__()
             self.list, self.row_id = sender, row_id
-
-        @property
-        def control(self) -> "LineList":
-            return self.list
 
     class Scrolled(Message):
         """Other rows are on screen now: `first` is the index of the top one, `count` how many fit."""
@@ -138,26 +70,19 @@ class LineList(ScrollView, can_focus=True):
             super().__init__()
             self.list, self.first, self.count = sender, first, count
 
-        @property
-        def control(self) -> "LineList":
-            return self.list
-
     def __init__(
         self, *, id: str | None = None, cursor: bool = True, from_end: bool = False, ground: str = "bg"
     ) -> None:
         super().__init__(id=id)
         self._ground = ground
         self._source: LineSource = EmptySource()
-        self.bar = "▌"
+        self._cursor = RowCursor(from_end=from_end)
         self._has_cursor = cursor
-        self._from_end = from_end
         self._visited = False
-        self._cursor_id: str | None = None
-        self._cursor_index = 0
-        self._ghost: tuple[Line, ...] | None = None
-        self.ghost: GhostLines = _muted
         self._rows: dict[int, tuple[Line, ...]] = {}
         self._seen = 0
+        self.bar = "▌"
+        self.ghost: GhostLines = muted_ghost
 
     # What the screen asks
 
@@ -168,22 +93,22 @@ class LineList(ScrollView, can_focus=True):
     @property
     def cursor_id(self) -> str | None:
         """The id that the person chose, also while its row is a ghost."""
-        return self._cursor_id
+        return self._cursor.row_id
 
     @property
     def target(self) -> str | None:
         """What an action acts on: the row under the cursor, None on a ghost."""
-        return None if self._ghost else self._cursor_id
+        return self._cursor.target
 
     @property
     def shown_cursor(self) -> str | None:
         """The row that is painted as the chosen one: none before the list had the focus once."""
-        return self._cursor_id if self._visited else None
+        return self._cursor.row_id if self._visited else None
 
     @property
     def cursor_index(self) -> int:
         """Where the cursor stands in the source, from 0."""
-        return self._cursor_index
+        return self._cursor.index
 
     @property
     def first_visible(self) -> int:
@@ -219,148 +144,131 @@ class LineList(ScrollView, can_focus=True):
     def select(self, row_id: str) -> None:
         """Puts the cursor on a row by its id, without a message; a row that is not there is ignored."""
         index = self._source.index_of(row_id)
-        if index is not None:
-            self._set_cursor(index, row_id)
+        if index is not None and (row_id != self._cursor.row_id or self._cursor.ghost is not None):
+            self._set_cursor(index, 1)
 
     def forget(self) -> None:
         """Begins anew with the next source: its rows are those of something else."""
-        self._cursor_id, self._cursor_index, self._ghost = None, 0, None
+        self._cursor.forget()
         self._seen = 0
-        self._visited = self.has_focus
+        self._visited = self._has_cursor and self.has_focus
         self._source = EmptySource()
         self._rows.clear()
+
+    def retime(self, source: LineSource, ids: Sequence[str]) -> None:
+        """Takes the same rows at a later moment: of these rows, the cells that changed are painted again."""
+        self._source = source
+        for row_id in ids:
+            index = source.index_of(row_id)
+            if index is None:
+                continue
+            shown = self._cursor.shown_at(index)
+            old = self._rows.pop(shown, None)
+            if old is not None:
+                self._refresh_cells(shown, old, self._row(shown))
 
     # Cursor
 
     def _place_cursor(self) -> None:
-        index = self._source.index_of(self._cursor_id) if self._cursor_id is not None else None
-        if index is not None:
-            self._cursor_index, self._ghost = index, None
-        elif self._cursor_id is None:
-            end = len(self._source) - 1
-            if self._settle(end, -1) if self._from_end else self._settle(0, 1):
-                self.post_message(self.Moved(self, self._cursor_id, by_person=False))
-        elif self._ghost is None:
-            last = self._rows.get(self._cursor_index, ((),))
-            self._ghost = tuple(self.ghost(self._cursor_id, last))
-            self._cursor_index = min(self._cursor_index, len(self._source))
-            self.post_message(self.Moved(self, None, by_person=False))
-        else:
-            self._cursor_index = min(self._cursor_index, len(self._source))
+        cursor = self._cursor
+        placed = cursor.place(self._source)
+        if placed is Placed.GONE and cursor.row_id is not None:
+            last = self._rows.get(cursor.index, ((),))
+            cursor.ghost = tuple(self.ghost(cursor.row_id, last))
+        if placed is not Placed.SAME:
+            self.post_message(self.Moved(self, cursor.target, by_person=False))
 
-    def _settle(self, index: int, step: int) -> bool:
-        """Takes the nearest row with an id from `index` on, in steps of `step`."""
-        while 0 <= index < len(self._source):
-            row_id = self._source.id_at(index)
-            if row_id is not None:
-                self._cursor_id, self._cursor_index = row_id, index
-                return True
-            index += step
-        return False
-
-    def _set_cursor(self, index: int, row_id: str) -> None:
-        old, had_ghost = self._cursor_index, self._ghost is not None
-        self._cursor_id, self._cursor_index, self._ghost = row_id, index, None
-        self._rows.pop(old, None)
-        self._rows.pop(index, None)
+    def _set_cursor(self, index: int, step: int) -> bool:
+        cursor, old, had_ghost = self._cursor, self._cursor.index, self._cursor.ghost is not None
+        before = cursor.target
+        if not cursor.settle(self._source, index, step):
+            return False
         if had_ghost:
+            self._grow()
             self._rows.clear()
             self.refresh()
-        self._scroll_into_view(index)
-        self._refresh_row(old)
-        self._refresh_row(index)
+        self._scroll_into_view(cursor.index)
+        for shown in {old, cursor.index}:
+            self._rows.pop(shown, None)
+            self._refresh_row(shown)
+        return cursor.target != before
 
     def move_cursor(self, index: int, step: int = 1) -> None:
         """Moves to a row by position, past headings in the direction of `step`, and says so upwards."""
         index = max(0, min(index, len(self._source) - 1))
-        while 0 <= index < len(self._source):
-            row_id = self._source.id_at(index)
-            if row_id is not None:
-                if row_id != self._cursor_id or self._ghost:
-                    self._set_cursor(index, row_id)
-                    self.post_message(self.Moved(self, row_id))
-                else:
-                    self._scroll_into_view(index)
-                return
-            index += step
-        if not self._has_cursor or self._cursor_id is None:
-            self._scroll_by(step)
+        if self._set_cursor(index, step):
+            self.post_message(self.Moved(self, self._cursor.row_id))
 
     def action_move(self, step: int) -> None:
         if step < 0:
             self.following = False
-        if not self._has_cursor:
+        if self._has_cursor and self._cursor.row_id is not None:
+            self.move_cursor(self._cursor.beside(step), step)
+        else:
             self._scroll_by(step)
-            return
-        at = self._cursor_index
-        if self._ghost is not None and step > 0:
-            at -= 1
-        self.move_cursor(at + step, step)
 
     def action_page(self, step: int) -> None:
         rows = step * max(1, self.visible_count - 1)
         if step < 0:
             self.following = False
-        if not self._has_cursor:
+        if self._has_cursor and self._cursor.row_id is not None:
+            self.move_cursor(self._cursor.index + rows, step)
+        else:
             self._scroll_by(rows * self._source.row_height)
-            return
-        self.move_cursor(self._cursor_index + rows, step)
 
     def action_first(self) -> None:
         self.following = False
         if self._has_cursor:
             self.move_cursor(0, 1)
-        self.scroll_to(y=0, animate=False)
+        self._scroll_to_line(0)
 
     def action_last(self) -> None:
         if self._has_cursor:
             self.move_cursor(len(self._source) - 1, -1)
-        self.scroll_to(y=self.max_scroll_y, animate=False)
+        self._scroll_to_line(self.max_scroll_y)
 
     def action_open(self) -> None:
-        if self.target is not None:
+        if self.target is not None and self._has_cursor:
             self.post_message(self.Opened(self, self.target))
 
     # Scrolling
 
     @property
-    def _row_total(self) -> int:
-        return len(self._source) + (1 if self._ghost else 0)
-
-    @property
     def max_scroll_y(self) -> int:
         """Exact, although the virtual size is rounded up to whole blocks."""
-        return max(0, self._row_total * self._source.row_height - self.size.height)
+        lines = self._cursor.shown_rows(self._source) * self._source.row_height
+        return max(0, lines - self.size.height)
 
     def _grow(self) -> None:
-        lines = self._row_total * self._source.row_height
-        height = -(-max(lines, 1) // BLOCK) * BLOCK
-        wanted = Size(self.size.width, height)
+        lines = self._cursor.shown_rows(self._source) * self._source.row_height
+        wanted = Size(self.size.width, -(-max(lines, 1) // BLOCK) * BLOCK)
         if wanted != self.virtual_size:
             self.virtual_size = wanted
         if self.scroll_offset.y > self.max_scroll_y:
-            self.scroll_to(y=self.max_scroll_y, animate=False)
+            self._scroll_to_line(self.max_scroll_y)
+
+    def _scroll_to_line(self, y: int) -> None:
+        # Forced: a list that just got more rows than it shows is not "scrollable" before the next layout.
+        self.scroll_to(y=max(0, min(y, self.max_scroll_y)), animate=False, force=True)
 
     def _scroll_by(self, lines: int) -> None:
-        self.scroll_to(y=max(0, min(self.scroll_offset.y + lines, self.max_scroll_y)), animate=False)
+        self._scroll_to_line(self.scroll_offset.y + lines)
 
     def _scroll_into_view(self, index: int) -> None:
         top = index * self._source.row_height
         bottom = top + self._source.row_height
         y, height = self.scroll_offset.y, self.size.height
-        if not height:
-            return
-        if top < y:
-            self.scroll_to(y=top, animate=False)
-        elif bottom > y + height:
-            self.scroll_to(y=min(bottom - height, self.max_scroll_y), animate=False)
+        if height and top < y:
+            self._scroll_to_line(top)
+        elif height and bottom > y + height:
+            self._scroll_to_line(bottom - height)
 
     def _anchor(self) -> tuple[str, int] | None:
         """The row that must not move on screen, with its distance in lines from the top."""
         height = self._source.row_height
-        offset = self._cursor_index * height - self.scroll_offset.y
-        if self._cursor_id is not None and 0 <= offset < self.size.height:
-            return self._cursor_id, offset
+        offset = self._cursor.index * height - self.scroll_offset.y
+        if self._cursor.row_id is not None and 0 <= offset < self.size.height:
+            return self._cursor.row_id, offset
         first = self.first_visible
         row_id = self._source.id_at(first) if first < len(self._source) else None
         return None if row_id is None else (row_id, first * height - self.scroll_offset.y)
@@ -374,14 +282,13 @@ class LineList(ScrollView, can_focus=True):
         # A list that shows its newest rows goes on doing so, as long as the cursor's row stays on screen.
         if at_top and top + self._source.row_height <= self.size.height:
             return
-        y = max(0, min(top - offset, self.max_scroll_y))
-        if y != self.scroll_offset.y:
-            self.scroll_to(y=y, animate=False)
+        if top - offset != self.scroll_offset.y:
+            self._scroll_to_line(top - offset)
 
     def _go_to_end(self) -> None:
-        if self._has_cursor and self._settle(len(self._source) - 1, -1):
-            self._ghost = None
-        self.scroll_to(y=self.max_scroll_y, animate=False)
+        if self._has_cursor:
+            self._cursor.settle(self._source, len(self._source) - 1, -1)
+        self._scroll_to_line(self.max_scroll_y)
 
     def _note_seen(self) -> None:
         if self.scroll_offset.y >= self.max_scroll_y:
@@ -401,67 +308,34 @@ class LineList(ScrollView, can_focus=True):
         if self.following and round(new_value) < self.max_scroll_y:
             self.following = False
         self._note_seen()
-        self.post_message(self.Scrolled(self, self.first_visible, self.visible_count))
+        self._say_scrolled()
 
     def on_resize(self, event: events.Resize) -> None:
         self._rows.clear()
         self._grow()
         if self.following:
             self._go_to_end()
-        elif self._cursor_id is not None and self._has_cursor:
-            self._scroll_into_view(self._cursor_index)
+        elif self._cursor.row_id is not None and self._has_cursor:
+            self._scroll_into_view(self._cursor.index)
         self._note_seen()
+        self._say_scrolled()
+
+    def _say_scrolled(self) -> None:
         self.post_message(self.Scrolled(self, self.first_visible, self.visible_count))
 
     # Painting
-
-    def retime(self, source: LineSource, ids: Sequence[str]) -> None:
-        """Takes the same rows at a later moment: of these rows, the cells that changed are painted again."""
-        self._source = source
-        for row_id in ids:
-            index = source.index_of(row_id)
-            if index is None:
-                continue
-            shown = self._shown_at(index)
-            old = self._rows.pop(shown, None)
-            if old is not None:
-                self._refresh_cells(shown, old, self._row(shown))
-
-    def _refresh_cells(self, shown: int, old: Sequence[Line], new: Sequence[Line]) -> None:
-        top = shown * self._source.row_height - self.scroll_offset.y
-        for part, line in enumerate(new):
-            before = old[part] if part < len(old) else ()
-            if line != before and 0 <= top + part < self.size.height:
-                start = same_cells(before, line)
-                self.refresh(Region(start, top + part, self.size.width - start, 1))
-
-    def restyle(self) -> None:
-        """Paints everything again: another theme, width or glyph table."""
-        self._rows.clear()
-        self.refresh()
-
-    def _shown_at(self, index: int) -> int:
-        return index + 1 if self._ghost and index >= self._cursor_index else index
 
     def _row(self, shown: int) -> tuple[Line, ...]:
         """The lines of a row as it is shown, the ghost among them; remembered until it may have changed."""
         lines = self._rows.get(shown)
         if lines is None:
-            lines = self._rows[shown] = self._build(shown)
+            selected = self._is_cursor(shown)
+            lines = tuple(lines_of(self._source, self._cursor, shown, self.size.width, selected))
+            self._rows[shown] = lines
         return lines
 
-    def _build(self, shown: int) -> tuple[Line, ...]:
-        index = shown
-        if self._ghost is not None:
-            if shown == self._cursor_index:
-                return self._ghost
-            index -= shown > self._cursor_index
-        if not 0 <= index < len(self._source):
-            return ()
-        return tuple(self._source.lines(index, self.size.width, self._is_cursor(shown)))
-
     def _is_cursor(self, shown: int) -> bool:
-        return self._visited and self._cursor_id is not None and shown == self._cursor_index
+        return self._visited and self._cursor.row_id is not None and shown == self._cursor.index
 
     def _repaint_changes(self) -> None:
         old, self._rows = self._rows, {}
@@ -476,36 +350,41 @@ class LineList(ScrollView, can_focus=True):
         if -height < y < self.size.height:
             self.refresh(Region(0, y, self.size.width, height))
 
+    def _refresh_cells(self, shown: int, old: Sequence[Line], new: Sequence[Line]) -> None:
+        top = shown * self._source.row_height - self.scroll_offset.y
+        for part, line in enumerate(new):
+            before = old[part] if part < len(old) else ()
+            if line != before and 0 <= top + part < self.size.height:
+                start = same_cells(before, line)
+                self.refresh(Region(start, top + part, self.size.width - start, 1))
+
     def on_focus(self) -> None:
         self._visited = self._has_cursor
-        self._rows.pop(self._cursor_index, None)
-        self._refresh_row(self._cursor_index)
+        self._rows.pop(self._cursor.index, None)
+        self._refresh_row(self._cursor.index)
 
     def on_blur(self) -> None:
-        self._rows.pop(self._cursor_index, None)
-        self._refresh_row(self._cursor_index)
+        self._rows.pop(self._cursor.index, None)
+        self._refresh_row(self._cursor.index)
 
     def render_line(self, y: int) -> Strip:
         shown, part = divmod(y + self.scroll_offset.y, self._source.row_height)
         lines = self._row(shown)
         selected = self._is_cursor(shown)
         width, styles = self.size.width, styles_of(self)
-        strip = strip_of(lines[part] if part < len(lines) else (), styles, self._ground, width, selected=selected)
+        line = lines[part] if part < len(lines) else ()
+        strip = strip_of(line, styles, self._ground, width, selected=selected)
         if not selected:
             return strip
         bar = styles.select + styles.on_select["accent" if self.has_focus else "muted"]
         return Strip.join([Strip([Segment(self.bar, bar)], 1), strip.crop(1, width)])
 
-    # Mouse
-
     def on_click(self, event: events.Click) -> None:
-        index = (event.y + self.scroll_offset.y) // self._source.row_height
-        if self._ghost is not None and index > self._cursor_index:
-            index -= 1
-        if not self._has_cursor or index >= len(self._source):
+        shown = (event.y + self.scroll_offset.y) // self._source.row_height
+        index = self._cursor.source_index(shown)
+        if not self._has_cursor or index is None or index >= len(self._source):
             return
-        row_id = self._source.id_at(index)
-        if row_id is None:
+        if self._source.id_at(index) is None:
             return
         event.stop()
         self.move_cursor(index)

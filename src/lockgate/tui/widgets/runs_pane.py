@@ -7,7 +7,8 @@ from textual.app import ComposeResult
 
 from lockgate.model.statuses import Clock
 from lockgate.tui.widgets.line_block import LineBlock
-from lockgate.tui.widgets.line_list import EmptySource, LineList, LineSource
+from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.line_source import EmptySource, LineSource
 from lockgate.tui.widgets.pane import Keys, Pane
 from lockgate.view.cells import EMPTY, Line, Span, blank, joined, restyled
 from lockgate.view.lens import Lens

@@ -6,7 +6,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from lockgate.tui.widgets.line_block import LineBlock
-from lockgate.tui.widgets.line_list import EmptySource, LineList
+from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.line_source import EmptySource
 from lockgate.tui.widgets.text_source import lines_source
 from lockgate.view.cells import EMPTY, Line, Span, blank, joined
 from lockgate.view.lens import Lens

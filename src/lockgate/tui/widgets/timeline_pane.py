@@ -8,7 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from lockgate.tui.widgets.line_block import LineBlock, show
-from lockgate.tui.widgets.line_list import EmptySource, LineList
+from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.line_source import EmptySource
 from lockgate.tui.widgets.pane import Keys, Pane
 from lockgate.tui.widgets.text_source import lines_source
 from lockgate.view.cells import EMPTY, Line, Span

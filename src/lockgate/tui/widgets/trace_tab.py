@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from lockgate.tui.widgets.line_list import EmptySource, LineList
+from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.line_source import EmptySource
 from lockgate.view.cells import EMPTY, Line, Span, blank, joined
 from lockgate.view.lens import Lens
 from lockgate.view.snapshots import ShownEvent, TracePage
