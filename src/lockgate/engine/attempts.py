@@ -100,9 +100,9 @@ class Attempts:
         if visit.applying is None:
             return
         await visit.updates.flush()
-        if visit.applying.recovery is Recovery.IDEMPOTENT:
+        if visit.applying.recovery == Recovery.IDEMPOTENT:
             await settle(visit, EffectStatus.REJECTED)
-        elif visit.applying.recovery is Recovery.VERIFIED and not visit.verifying:
+        elif visit.applying.recovery == Recovery.VERIFIED and not visit.verifying:
             # The attempt stays as it is: the next worker asks `verify`.
             raise Halt("unverified")
         else:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from lockgate.model.statuses import Outcome, Recovery
-
 T = TypeVar("T")
 
 
@@ -25,9 +23,12 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How the latest finished attempt of a node ended; `error` is {type, message, ...} unless it was ok."""
+    """How the latest finished attempt of a node ended: `outcome` is ok, failed or timed_out.
 
-    outcome: Outcome
+    `error` is {type, message, traceback, result} unless it was ok.
+    """
+
+    outcome: str
     output: Any
     error: Mapping[str, Any] | None
 
@@ -39,7 +40,7 @@ class EffectState:
     effect_id: str
     key: str
     type: str
-    recovery: Recovery
+    recovery: str
 
 
 class Lazily(Mapping[str, Any], Generic[T]):

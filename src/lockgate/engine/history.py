@@ -45,7 +45,7 @@ class History:
 
     def _result(self, step: StepRef) -> Result:
         return Result(
-            outcome=step.outcome, output=self._decoded(step.output_hash), error=self._decoded(step.error_hash)
+            outcome=str(step.outcome), output=self._decoded(step.output_hash), error=self._decoded(step.error_hash)
         )
 
     def _decoded(self, name: str | None) -> Any:

@@ -60,7 +60,7 @@ async def _apply(
         effect_id=reserved["effect_id"],
         key=f"{state.run_id}:{effect.type}:{state.node}:{state.visit}",
         type=effect.type,
-        recovery=effect.recovery,
+        recovery=str(effect.recovery),
     )
     if answer == "verify":
         happened = await _verify(effect, visit)

@@ -1,0 +1,225 @@
+"""A node that asks opens a request, gives the run back, and is finished by whoever works on the run next."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from lockgate import (
+    Ask,
+    Context,
+    Workflow,
+    agent,
+    checkpoint,
+    choice,
+    compute,
+    decision_edge,
+    edge,
+    fields,
+    human_decision,
+    paragraph,
+    text_input,
+)
+from lockgate.model.encoding import sha256, stored
+from lockgate.model.errors import Refused
+from lockgate.model.statuses import RequestKind, RunStatus
+from tests.engine.bench import Bench
+
+
+def plain(value: Any) -> Any:
+    """As `--json` prints it."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def review(**more: Any) -> Workflow:
+    parts: dict[str, Any] = {
+        "audience": "maintainers",
+        "choices": {
+            "publish": choice("Publish", intent="approve"),
+            "revise": choice("Change it", input=text_input("words", "What?")),
+        },
+        "request": lambda ctx: Ask(
+            title=f"Publish {ctx.outputs['notes']['n']}?",
+            summary="As written.",
+            blocks=[paragraph("Line 1\nLine 2"), fields({"n": ctx.outputs["notes"]["n"]})],
+            subject=ctx.outputs["notes"],
+        ),
+        **more,
+    }
+
+    def notes(ctx: Context) -> dict[str, Any]:
+        said = ctx.outputs.get("ask")
+        return {"n": ctx.state.visit, "words": said and said["input"]["words"]}
+
+    return Workflow(
+        "review",
+        start="notes",
+        nodes={
+            "notes": compute(notes),
+            "ask": human_decision(**parts),
+            "done": compute(lambda ctx: [ctx.outputs["ask"], ctx.outputs["notes"]]),
+        },
+        edges=[edge("notes", "ask"), decision_edge("ask", {"publish": "done", "revise": "notes"})],
+    )
+
+
+async def test_a_decision_is_asked_answered_and_followed(bench: Bench) -> None:
+    assert await bench.go(review()) == "waiting"
+    request = bench.request
+    assert request.kind is RequestKind.DECISION
+    assert (request.title, request.audience) == ("Publish 1?", "maintainers")
+    assert plain(request.presentation) == {
+        "summary": "As written.",
+        "blocks": [
+            {"kind": "paragraph", "text": "Line 1\nLine 2"},
+            {"kind": "fields", "items": [{"label": "n", "value": "1"}]},
+        ],
+    }
+    assert [made["key"] for made in request.choices] == ["publish", "revise"]
+    assert request.consequences == {"publish": "the run ends: done", "revise": "notes → ask, asks again"}
+    assert bench.answer("publish").outcome == "accepted"
+    assert await bench.work() == "completed"
+    assert bench.result == [{"choice": "publish"}, {"n": 1, "words": None}]
+    assert len([attempt for attempt in bench.attempts if attempt.node_id == "ask"]) == 1
+
+
+async def test_a_revision_goes_round_with_its_text(bench: Bench) -> None:
+    assert await bench.go(review()) == "waiting"
+    bench.answer("revise", "shorter\r\nplease")
+    assert await bench.work() == "waiting"
+    assert bench.request.title == "Publish 2?"
+    bench.answer("publish")
+    assert await bench.work() == "completed"
+    assert bench.result == [{"choice": "publish"}, {"n": 2, "words": "shorter\nplease"}]
+    assert bench.run.steps == 5
+
+
+async def test_what_is_hashed_is_kept(bench: Bench) -> None:
+    assert await bench.go(review()) == "waiting"
+    request = bench.request
+    requested = next(event for event in bench.events if event.type == "decision_requested")
+    decision = requested.payload["decision"]
+    assert bench.value(decision["subject_hash"]) == {"n": 1, "words": None}
+    assert decision["presentation_hash"] == sha256(stored(request.presentation))
+    assert decision["choices_hash"] == sha256(stored(list(request.choices)))
+
+
+async def test_a_deadline_and_its_default_may_be_computed(bench: Bench) -> None:
+    assert await bench.go(review(on_timeout=lambda ctx: ("publish", 90), audience=lambda ctx: "ops")) == "waiting"
+    request = bench.request
+    assert (request.default, request.audience) == ("publish", "ops")
+    assert request.deadline_at == request.created_at + 90_000
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"request": lambda ctx: "Publish?"}, "RequestError"),
+        ({"request": lambda ctx: Ask(title="x" * 201, summary="s")}, "PayloadError: $.title"),
+        ({"request": lambda ctx: Ask(title="x", summary="s", subject={1})}, "PayloadError: $.subject"),
+        ({"request": lambda ctx: ctx.outputs["nowhere"]}, "KeyError"),
+        ({"audience": lambda ctx: "two words"}, "DefinitionError: an audience"),
+        ({"on_timeout": lambda ctx: ("nothing", 5)}, "DefinitionError: on_timeout"),
+    ],
+)
+async def test_a_request_that_cannot_be_shown_is_never_opened(bench: Bench, more: Any, said: str) -> None:
+    assert await bench.go(review(**more)) == "failed"
+    assert said in (bench.run.error_summary or "")
+    assert "decision_requested" not in bench.types
+
+
+@pytest.mark.parametrize("summary", ["Give the numbers", lambda ctx: f"Give {ctx.input} numbers"])
+async def test_a_checkpoint_takes_json(bench: Bench, summary: Any) -> None:
+    schema = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+    flow = Workflow(
+        "flow",
+        start="a",
+        nodes={"a": checkpoint(summary, output=schema), "b": compute(lambda ctx: ctx.outputs["a"]["n"] + 1)},
+        edges=[edge("a", "b")],
+    )
+    assert await bench.go(flow, "3") == "waiting"
+    assert bench.run.status is RunStatus.WAITING
+    assert bench.request.kind is RequestKind.CHECKPOINT
+    assert bench.request.contract == schema
+    assert bench.request.title.startswith("Give")
+    with pytest.raises(Refused):
+        bench.submit({"n": "x"})
+    bench.submit({"n": 41})
+    assert await bench.work() == "completed"
+    assert bench.result == 42
+
+
+async def test_a_checkpoint_with_a_known_summary_costs_one_transaction(bench: Bench) -> None:
+    flow = Workflow("flow", start="a", nodes={"a": checkpoint("Say it")})
+    assert await bench.go(flow) == "waiting"
+    assert bench.holder is not None
+    assert bench.holder.lists == [("StartAttempt", "WaitForInput")]
+
+
+def agents(**more: Any) -> Workflow:
+    return Workflow("flow", start="a", nodes={"a": agent(lambda ctx: f"Count to {ctx.input}", **more)})
+
+
+async def test_an_agent_without_a_command_is_asked_by_a_request(bench: Bench) -> None:
+    assert await bench.go(agents(), 3) == "waiting"
+    assert bench.request.kind is RequestKind.AGENT
+    assert plain(bench.request.presentation) == {
+        "summary": "Count to 3",
+        "blocks": [{"kind": "preformatted", "text": "Count to 3"}],
+    }
+    assert bench.types == ["node_started", "agent_prompt_sent", "checkpoint_requested"]
+    bench.submit([1, 2, 3])
+    assert await bench.work() == "completed"
+    assert bench.result == [1, 2, 3]
+    assert bench.value(bench.attempts[0].prompt_hash) == "Count to 3"
+
+
+def check(output: Any, ctx: Context) -> Any:
+    if output == "bad":
+        raise ValueError("not that")
+    return {"normal": output} if output == "raw" else None
+
+
+@pytest.mark.parametrize(("given", "result"), [("good", "good"), ("raw", {"normal": "raw"})])
+async def test_an_agents_output_may_be_checked_and_replaced(bench: Bench, given: Any, result: Any) -> None:
+    assert await bench.go(agents(validate=check), 3) == "waiting"
+    bench.submit(given)
+    assert await bench.work() == "completed"
+    assert bench.result == result
+
+
+async def test_an_agents_output_may_be_refused(bench: Bench) -> None:
+    assert await bench.go(agents(validate=check), 3) == "waiting"
+    bench.submit("bad")
+    assert await bench.work() == "failed"
+    assert bench.run.error_summary == "a: ValueError: not that"
+
+
+async def test_an_agent_that_is_a_command_reads_its_prompt(bench: Bench) -> None:
+    flow = agents(command=["{python}", "-c", "import sys; print(sys.stdin.read().upper())"])
+    assert await bench.go(flow, 3) == "completed"
+    assert bench.result == "COUNT TO 3"
+    assert bench.value(bench.attempts[0].prompt_hash) == "Count to 3"
+
+
+@pytest.mark.parametrize(
+    ("printed", "reason"), [('{"n": 1}', "completed"), ("text", "failed"), ('{"n": NaN}', "failed")]
+)
+async def test_an_agent_with_a_schema_prints_json(bench: Bench, printed: str, reason: str) -> None:
+    flow = agents(command=["{python}", "-c", f"print('{printed}')"], output={"type": "object"})
+    assert await bench.go(flow, 3) == reason
+    if reason == "completed":
+        assert bench.result == {"n": 1}
+    else:
+        assert "AgentOutput: stdout is not the JSON asked for" in (bench.run.error_summary or "")
+
+
+async def test_an_accepted_answer_survives_a_lost_worker(bench: Bench) -> None:
+    assert await bench.go(review()) == "waiting"
+    bench.answer("publish")
+    holder = bench.claim()
+    await holder.ready({})
+    bench.lose(counted=True)
+    assert await bench.work() == "completed"
+    assert bench.result[0] == {"choice": "publish"}
+    assert bench.types.count("decision_requested") == 1
