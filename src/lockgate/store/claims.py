@@ -2,7 +2,7 @@
 
 import secrets
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -67,10 +67,11 @@ def claim(tx: Transaction, run_id: str, owner: Owner) -> Claimed:
     return Claimed(claim=ClaimToken(run_id=run_id, generation=generation, token=token), run=done.head.run)
 
 
-def claim_next(tx: Transaction, owner: Owner) -> Claimed | None:
+def claim_next(tx: Transaction, owner: Owner, exclude: Iterable[str] = ()) -> Claimed | None:
     """Claims the next run for a host: answered ones first, then by availability; never an inline one."""
+    named = {"now": tx.now.wall_ms, "exclude": msgspec.json.encode(list(exclude)).decode()}
     for statement in ("next_answered", "next_queued"):
-        row = tx.connection.execute(_HOSTS[statement], {"now": tx.now.wall_ms}).fetchone()
+        row = tx.connection.execute(_HOSTS[statement], named).fetchone()
         if row is not None:
             return claim(tx, row[0], owner)
     return None

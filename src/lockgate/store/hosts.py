@@ -1,7 +1,9 @@
 """The host's row, its workers' rows and its clock: takeover, renewal, deadlines, and when to look again."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import msgspec
 
 from lockgate.flow.draft import LEASE_MS
 from lockgate.model.errors import Refused
@@ -39,7 +41,7 @@ class HeldClaim(Record, frozen=True, kw_only=True):
 
 
 class LaunchedWorker(Record, frozen=True, kw_only=True):
-    """A launch that no host has seen end."""
+    """A launch that no host has seen end; `attempt_id` is the active attempt of its run."""
 
     worker_id: str
     run_id: str
@@ -48,6 +50,7 @@ class LaunchedWorker(Record, frozen=True, kw_only=True):
     boot_id: str
     pid: int | None
     process_start: str | None
+    attempt_id: str | None
 
 
 class Takeover(Record, frozen=True, kw_only=True):
@@ -63,14 +66,17 @@ def host_state(connection: sqlite3.Connection) -> HostView:
     return read_row(HostView, connection.execute(_HOSTS["host"]).fetchone())
 
 
-def take_over(tx: Transaction, host: Identity, is_alive: Callable[[HostView], bool]) -> Takeover:
-    """Makes this process the store's host and ends what the one before it held, in one transaction.
+IsAlive = Callable[[int, str], bool]
+"""Whether the process of this pid exists and began at this start."""
 
-    `is_alive` looks whether the process of the row exists. Raises Refused `host_alive` while a living host of
-    this boot keeps its lease; a dead one is replaced at once.
+
+def take_over(tx: Transaction, host: Identity, is_alive: IsAlive) -> Takeover:
+    """Makes this process the store's host and ends what nobody alive holds any more, in one transaction.
+
+    Raises Refused `host_alive` while a living host of this boot keeps its lease; a dead one is replaced at once.
     """
     previous = host_state(tx.connection)
-    if previous.host_id is not None and _holds_lease(previous, tx) and is_alive(previous):
+    if _holds_lease(previous, tx) and is_alive(previous.pid or 0, previous.process_start or ""):
         raise Refused("host_alive", f"host pid {previous.pid} holds this store", pid=previous.pid)
     orphans = read_rows(LaunchedWorker, tx.connection.execute(_HOSTS["alive_workers"]).fetchall())
     tx.connection.execute(
@@ -86,26 +92,40 @@ def take_over(tx: Transaction, host: Identity, is_alive: Callable[[HostView], bo
         },
     )
     tx.connection.execute(_HOSTS["orphan_workers"], {"at": tx.now.wall_ms})
-    lost = [held for held in held_claims(tx.connection) if held.owner_kind is OwnerKind.HOST]
+    lost = [held for held in held_claims(tx.connection) if _is_ownerless(held, tx, is_alive)]
     for held in lost:
-        claims.lose(
-            tx,
-            held.run_id,
-            held.generation,
-            cause="host_lost",
-            counted=False,
-            progressed=True,
-            actor=host_actor(host.host_id),
-        )
+        end_claim(tx, held, host_actor(host.host_id))
     return Takeover(epoch=previous.epoch + 1, orphans=orphans, lost=tuple(held.run_id for held in lost))
 
 
-def renew(tx: Transaction, host_id: str, epoch: int) -> None:
-    """One heartbeat for the host and all its claims. Raises Refused `host_replaced` after a takeover."""
+def end_lost_claims(tx: Transaction, host_id: str, is_alive: IsAlive) -> tuple[str, ...]:
+    """Ends the claims of processes that are gone or silent past their lease; the runs that it freed."""
+    lost = [
+        held
+        for held in held_claims(tx.connection)
+        if held.owner_kind is OwnerKind.PROCESS and _is_ownerless(held, tx, is_alive)
+    ]
+    for held in lost:
+        end_claim(tx, held, host_actor(host_id))
+    return tuple(held.run_id for held in lost)
+
+
+def end_claim(tx: Transaction, held: HeldClaim, actor: Actor) -> None:
+    """The owner is gone: that is never the workflow's fault, so it does not count."""
+    claims.lose(tx, held.run_id, held.generation, cause="host_lost", counted=False, progressed=True, actor=actor)
+
+
+def renew(tx: Transaction, host_id: str, epoch: int) -> frozenset[str]:
+    """One heartbeat for the host and all its claims; the runs that it still holds.
+
+    Raises Refused `host_replaced` after a takeover.
+    """
     clock = {"at": tx.now.wall_ms, "mono": tx.now.mono_ms, "boot_id": tx.now.boot_id}
     if tx.connection.execute(_HOSTS["renew_host"], {**clock, "host_id": host_id, "epoch": epoch}).rowcount != 1:
         raise Refused("host_replaced", f"another host has taken over from {host_id}", host_id=host_id, epoch=epoch)
-    tx.connection.execute(_HOSTS["renew_claims"], {**clock, "owner_kind": OwnerKind.HOST, "owner_id": host_id})
+    owned = {"owner_kind": OwnerKind.HOST, "owner_id": host_id}
+    tx.connection.execute(_HOSTS["renew_claims"], {**clock, **owned})
+    return frozenset(row[0] for row in tx.connection.execute(_HOSTS["claims_of"], owned).fetchall())
 
 
 def renew_process(tx: Transaction, owner_id: str) -> int:
@@ -128,6 +148,25 @@ def held_claims(connection: sqlite3.Connection) -> tuple[HeldClaim, ...]:
 def is_expired(held: HeldClaim, boot_id: str, mono_ms: int) -> bool:
     """Whether another claimant may end the claim; expiry alone never stops its holder."""
     return held.boot_id != boot_id or mono_ms - held.heartbeat_mono > LEASE_MS
+
+
+def process_owner(pid: int, process_start: str) -> claims.Owner:
+    """A process that executes by itself, as an owner: its id names the process, so that a host can look for it."""
+    return claims.Owner(kind=OwnerKind.PROCESS, id=f"process:{pid}:{process_start}")
+
+
+def process_of(owner_id: str) -> tuple[int, str]:
+    """The pid and start of a process owner; (0, "") for any other id."""
+    kind, _, rest = owner_id.partition(":")
+    pid, _, start = rest.partition(":")
+    return (int(pid), start) if kind == "process" and pid.isdigit() else (0, "")
+
+
+def _is_ownerless(held: HeldClaim, tx: Transaction, is_alive: IsAlive) -> bool:
+    """A host's claim ends with its host; a process's with the process, its lease, or the boot."""
+    if held.owner_kind is OwnerKind.HOST or is_expired(held, tx.now.boot_id, tx.now.mono_ms):
+        return True
+    return not is_alive(*process_of(held.owner_id))
 
 
 def host_actor(host_id: str) -> Actor:
@@ -202,10 +241,10 @@ def next_available(connection: sqlite3.Connection) -> int | None:
     return row[0] if row is not None else None
 
 
-def stops_now(connection: sqlite3.Connection, run_id: str) -> bool:
-    """Whether the newest pause of the run asked for its worker to be stopped in the middle of its node."""
-    row = connection.execute(_HOSTS["pause_now"], {"run_id": run_id}).fetchone()
-    return row is not None and bool(row[0])
+def stops_now(connection: sqlite3.Connection, run_ids: Sequence[str]) -> frozenset[str]:
+    """Of these runs, those whose newest pause asked for their worker to be stopped in the middle of its node."""
+    named = {"run_ids": msgspec.json.encode(run_ids).decode()}
+    return frozenset(row[0] for row in connection.execute(_HOSTS["stops_now"], named).fetchall())
 
 
 def _holds_lease(host: HostView, tx: Transaction) -> bool:

@@ -28,12 +28,13 @@ FROM run_queue WHERE token_hash IS NOT NULL ORDER BY heartbeat_at, run_id;
 SELECT w.run_id FROM requests w
 JOIN run_queue q ON q.run_id = w.run_id AND q.status = 'queued' AND q.available_at <= :now
 JOIN runs r ON r.run_id = w.run_id AND r.workflow_ref NOT LIKE 'inline:%'
-WHERE w.status = 'settled' AND w.consumed_at IS NULL
+WHERE w.status = 'settled' AND w.consumed_at IS NULL AND w.run_id NOT IN (SELECT value FROM json_each(:exclude))
 ORDER BY w.settled_at, w.run_id LIMIT 1;
 
 -- next_queued: the run that has been claimable longest
 SELECT q.run_id FROM run_queue q JOIN runs r ON r.run_id = q.run_id
 WHERE q.status = 'queued' AND q.available_at <= :now AND r.workflow_ref NOT LIKE 'inline:%'
+    AND q.run_id NOT IN (SELECT value FROM json_each(:exclude))
 ORDER BY q.available_at, r.rowid LIMIT 1;
 
 -- next_available: when the next run becomes claimable
@@ -55,9 +56,11 @@ UPDATE run_workers
 SET status = :status, finished_at = :at, exit_code = :exit_code, signal = :signal, stderr_tail = :stderr_tail
 WHERE worker_id = :worker_id AND status IN ('starting', 'ready');
 
--- alive_workers: launches that no host has seen end
-SELECT worker_id, run_id, generation, host_epoch, boot_id, pid, process_start FROM run_workers
-WHERE status IN ('starting', 'ready') ORDER BY started_at, worker_id;
+-- alive_workers: launches that no host has seen end, with the attempt that each may be in
+SELECT w.worker_id, w.run_id, w.generation, w.host_epoch, w.boot_id, w.pid, w.process_start, a.attempt_id
+FROM run_workers w
+LEFT JOIN node_attempts a ON a.run_id = w.run_id AND a.status IN ('running', 'waiting', 'interrupted')
+WHERE w.status IN ('starting', 'ready') ORDER BY w.started_at, w.worker_id;
 
 -- orphan_workers: their host is gone
 UPDATE run_workers SET status = 'orphaned', finished_at = :at WHERE status IN ('starting', 'ready');
@@ -66,6 +69,11 @@ UPDATE run_workers SET status = 'orphaned', finished_at = :at WHERE status IN ('
 SELECT worker_id, pid, status, generation, started_at, ready_at, finished_at, exit_code, signal, stderr_tail
 FROM run_workers WHERE run_id = :run_id ORDER BY generation DESC LIMIT 1;
 
--- pause_now: whether the newest pause of a run asked for its worker to be stopped at once
-SELECT json_extract(receipt, '$.details.now') FROM commands
-WHERE run_id = :run_id AND command IN ('pause', 'resume') ORDER BY at DESC, rowid DESC LIMIT 1;
+-- claims_of: the runs that an owner holds
+SELECT run_id FROM run_queue WHERE token_hash IS NOT NULL AND owner_kind = :owner_kind AND owner_id = :owner_id;
+
+-- stops_now: of these runs, the paused ones whose newest pause asked for their worker to be stopped at once
+SELECT r.run_id FROM json_each(:run_ids) j JOIN runs r ON r.run_id = j.value
+WHERE r.paused = 1 AND (
+    SELECT json_extract(c.receipt, '$.details.now') FROM commands c
+    WHERE c.run_id = r.run_id AND c.command IN ('pause', 'resume') ORDER BY c.at DESC, c.rowid DESC LIMIT 1);
