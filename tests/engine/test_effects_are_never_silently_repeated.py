@@ -173,7 +173,7 @@ class TestLimits:
             "flow",
             start="a",
             nodes={"a": shell(["sleep", "30"], effect=declare, timeout=0.05), "b": compute(lambda ctx: "late")},
-            edges=[switch_edge("a", "$result.outcome", {"timed_out": "b"})],
+            edges=[switch_edge("a", "$result.outcome", {"ok": "b", "timed_out": "b"})],
         )
 
     async def test_an_idempotent_one_is_over(self, bench: Bench) -> None:
