@@ -49,6 +49,21 @@ def test_a_list_of_runs_has_the_promised_shape(lockgate: Command, run_id: str) -
     assert lockgate("runs", "--status", "completed", "--status", "queued", "--json").document["runs"] != []
 
 
+def test_the_filter_is_that_of_the_dashboard(lockgate: Command, run_id: str) -> None:
+    other = lockgate("start", "hello", "--title", "Second", "--json").document["run_id"]
+
+    def found(*arguments: str) -> list[str]:
+        return [run["run_id"] for run in lockgate("runs", *arguments, "--json").document["runs"]]
+
+    assert found("--filter", "title:first") == [run_id]
+    assert found("--filter", "!wf:plain") == [other]
+    assert found("--filter", "state:queued") == [other, run_id]
+    assert found("--filter", "state:queued", "--limit", "1") == [other]
+    assert found("--filter", "state:queued", "--status", "completed") == []
+    assert found("--filter", "state:lost") == []
+    assert lockgate("runs", "--filter", "state:sleepy", "--json").code == 2
+
+
 def test_a_limited_list_says_where_it_goes_on(lockgate: Command, run_id: str) -> None:
     lockgate("start", "plain")
     document = lockgate("runs", "--limit", "1", "--json").document

@@ -90,12 +90,12 @@ def lockgate(context: click.Context, run_id: str | None, read_only: bool, once: 
             if given:
                 raise click.UsageError(f"{name} belongs to the dashboard, not to {context.invoked_subcommand}")
         return None
-    from lockgate.cli import dashboard
+    from lockgate.cli.dashboard import open_on, print_once
 
     if size is not None and not once:
         raise click.UsageError("--size belongs to --once")
     call: Call = context.obj
-    return dashboard.once(call, size, run_id) if once else dashboard.open_on(call, run_id, read_only)
+    return print_once(call, size, run_id) if once else open_on(call, run_id, read_only)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -21,14 +21,15 @@ def open_on(call: Call, run: str | None, read_only: bool) -> int:
     return run_dashboard(call.db, settings=call.settings, read_only=read_only, run_id=run_id)
 
 
-def once(call: Call, size: str | None, run: str | None) -> int:
+def print_once(call: Call, size: str | None, run: str | None) -> int:
     """Prints one frame of plain text, as big as the terminal or as asked."""
     columns, rows = _size(size)
     run_id = None if run is None else call.run_id(run)
     from lockgate.view.frames import once_frame
 
     lens = call.lens()
-    call.say(once_frame(call.db, columns=columns, rows=rows, glyphs=lens.glyphs, zone=lens.zone, run_id=run_id))
+    text = once_frame(call.db, columns=columns, rows=rows, glyphs=lens.glyphs, zone=lens.zone, run_id=run_id)
+    call.say(text.rstrip("\n"))
     return OK
 
 

@@ -4,6 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import click
+import msgspec
+
 from lockgate.cli.call import Call
 from lockgate.model.records import Run, RunDetail
 from lockgate.model.statuses import RunStatus
@@ -17,11 +20,44 @@ MOST_ATTEMPTS = 10_000
 
 
 def found_runs(call: Call, statuses: Sequence[str], text: str | None, limit: int) -> "Page[Run]":
-    """The newest runs of these statuses (all, if none is named) that the filter lets through."""
+    """The newest runs of these statuses (all, if none is named) that the filter lets through.
+
+    Raises UsageError for a filter that cannot be read.
+    """
     from lockgate.store import reads
 
-    query = reads.RunQuery(statuses=tuple(RunStatus(status) for status in statuses), limit=limit)
-    return call.read(reads.runs, query)
+    wished = frozenset(RunStatus(status) for status in statuses)
+    if text is None:
+        return call.read(reads.runs, reads.RunQuery(statuses=tuple(sorted(wished)), limit=limit))
+    return _filtered(call, wished, text, limit)
+
+
+def _filtered(call: Call, wished: frozenset[RunStatus], text: str, limit: int) -> "Page[Run]":
+    """The store leaves out what it can; what depends on the moment is decided here, page by page."""
+    from lockgate.store import reads
+    from lockgate.view.filters import BadFilter, matches, parsed, query
+
+    try:
+        terms = parsed(text)
+    except BadFilter as error:
+        raise click.UsageError(f"--filter: {error}") from error
+    now = call.now()
+    kept = query(terms, now.wall_ms)
+    if kept is None:
+        return reads.Page(rows=())
+    of = frozenset(kept.statuses) or frozenset(RunStatus)
+    of = of & wished if wished else of
+    found: list[Run] = []
+    before: str | None = None
+    while of and len(found) < limit:
+        asked = msgspec.structs.replace(kept, statuses=tuple(sorted(of)), limit=limit, before=before)
+        page = call.read(reads.runs, asked)
+        found += [run for run in page.rows if matches(terms, run, now)]
+        before = page.next
+        if before is None:
+            break
+    rest = found[limit - 1].run_id if len(found) > limit or (before is not None and len(found) == limit) else None
+    return reads.Page(rows=tuple(found[:limit]), next=rest)
 
 
 def read_show(call: Call, run_id: str) -> "tuple[RunDetail, ReadValue]":
