@@ -62,7 +62,7 @@ class Bar:
                 self._solid(segment.kind, segment.start, end)
 
     def _solid(self, kind: SegmentKind, start: int, end: int) -> None:
-        begin = self.window.cell(start, self.width)
+        begin = min(self.window.cell(start, self.width), self.width - 1)
         stop = max(self.window.cell(end, self.width), begin + 1)
         mark = (stroke(kind, self.glyphs), ROLES[kind], kind is SegmentKind.LOST and self.glyphs.lost == "x")
         for cell in range(max(begin, 0), min(stop, self.width)):
@@ -72,7 +72,7 @@ class Bar:
 
     def _work(self, start: int, end: int) -> None:
         """Work ends in half cells, and is never less than half a cell."""
-        begin = self.window.cell(start, self.width, 2)
+        begin = min(self.window.cell(start, self.width, 2), self.width * 2 - 1)
         stop = max(self.window.cell(end, self.width, 2), begin + 1)
         for half in range(max(begin, 0), min(stop, self.width * 2)):
             cell = half // 2

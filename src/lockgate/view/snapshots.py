@@ -133,7 +133,7 @@ class RunsPage:
     filter: str = ""
     sort: str = "created"
     descending: bool = True
-    ids: RunIds | None = field(default=None, compare=False)
+    ids: RunIds | None = None
 
 
 @dataclass(frozen=True, slots=True)

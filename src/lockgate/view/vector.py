@@ -53,6 +53,15 @@ class VectorView:
     def __init__(self, vector: RunVector, length: int) -> None:
         self._vector, self._length = vector, length
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same places; a vector that was read anew counts as another."""
+        if not isinstance(other, VectorView):
+            return NotImplemented
+        return self._vector is other._vector and self._length == other._length
+
+    def __hash__(self) -> int:
+        return hash((id(self._vector), self._length))
+
     def __len__(self) -> int:
         return self._length
 
