@@ -191,4 +191,4 @@ class TestLimits:
         assert bench.attempts[0].status is AttemptStatus.RUNNING
         bench.lose()
         assert await bench.work() == "completed"
-        assert [attempt.outcome for attempt in bench.attempts] == [None, Outcome.OK]
+        assert [attempt.outcome for attempt in bench.attempts] == [None, Outcome.OK, Outcome.OK]

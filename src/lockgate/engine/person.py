@@ -23,7 +23,7 @@ def human_here() -> Human:
             if stream is None or stream.closed or not stream.isatty():
                 raise _no_terminal(f"{name} is not a terminal")
         uid = os.getuid()
-        return Human(id=_login(uid), uid=uid, host=socket.gethostname(), tty=_terminal_name(terminal))
+        return Human(id=login_name(uid), uid=uid, host=socket.gethostname(), tty=_terminal_name(terminal))
     finally:
         os.close(terminal)
 
@@ -38,7 +38,8 @@ def _terminal_name(terminal: int) -> str:
     return "/dev/tty"
 
 
-def _login(uid: int) -> str:
+def login_name(uid: int) -> str:
+    """The login name of a user, the number where there is none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

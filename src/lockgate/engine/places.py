@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lockgate.model.errors import NotFound
+from lockgate.model.errors import DefinitionError, NotFound
 
 HOME = Path(".lockgate") / "workflows"
 _MARKS = (".lockgate", ".git")
@@ -32,10 +32,12 @@ def is_file_reference(reference: str) -> bool:
 
 
 def existing(reference: str, caller: Path) -> Path:
-    """The file that a reference names, absolute. Raises NotFound."""
+    """The file that a reference names, absolute. Raises NotFound, DefinitionError for one that is no .py."""
     path = (caller / reference).resolve()
     if not path.is_file():
         raise NotFound("workflow file", reference)
+    if path.suffix != ".py":
+        raise DefinitionError("a workflow file has the suffix .py", file=str(path))
     return path
 
 

@@ -1,0 +1,75 @@
+"""How programs start and restart runs: the workflow is loaded and checked first, then the run is queued."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+from lockgate.config.places import user_data
+from lockgate.engine.checking import Checked, check, described
+from lockgate.engine.person import login_name
+from lockgate.flow.authoring.workflow import Workflow
+from lockgate.model.encoding import checked
+from lockgate.model.records import Actor, Receipt
+from lockgate.model.statuses import ActorKind
+from lockgate.store import commands
+from lockgate.store.shell import Store, new_key
+from lockgate.store.writer import Lane
+
+
+async def start_run(
+    workflow: Workflow | str, input: Any = None, *, store: Store, title: str | None = None, key: str | None = None
+) -> Receipt:
+    """Queues a run of a Workflow, or of what `file.py[:name]` or a workflow's name stands for.
+
+    Raises NotFound, DefinitionError naming file, node and reason, and PayloadError for an input that breaks the
+    payload rules: each before anything is written.
+    """
+    content = checked(input)
+    found = described(workflow) if isinstance(workflow, Workflow) else await _checked(workflow)
+    uid, name = os.getuid(), key or new_key()
+    new = commands.NewRun(
+        definition=_definition(found), input=content, title=title, started_by=login_name(uid), started_by_uid=uid
+    )
+    actor = Actor(kind=ActorKind.USER, id=new.started_by)
+    return await store.transact(lambda tx: commands.start(tx, new, actor=actor, key=name), Lane.PERSON)
+
+
+async def restart(
+    run_id: str, *, store: Store, expected_revision: int, actor: Actor, key: str | None = None
+) -> Receipt:
+    """Queues a run with the input of a finished one, from its workflow's file as it is now.
+
+    A second restart of the same run returns the first child, adopted. Raises NotFound and DefinitionError.
+    """
+    parent = (await store.run(run_id)).row
+    definition = _definition(await _checked(parent.workflow_ref, Path(parent.project_dir)))
+    uid, name = os.getuid(), key or new_key()
+    return await store.transact(
+        lambda tx: commands.restart(
+            tx,
+            run_id,
+            definition,
+            expected_revision=expected_revision,
+            started_by=login_name(uid),
+            started_by_uid=uid,
+            actor=actor,
+            key=name,
+        ),
+        Lane.PERSON,
+    )
+
+
+async def _checked(reference: str, caller: Path | None = None) -> Checked:
+    # The child that loads the file must not hold up the loop.
+    return await asyncio.to_thread(check, reference, caller=caller, data_dir=user_data())
+
+
+def _definition(found: Checked) -> commands.Definition:
+    return commands.Definition(
+        workflow=found.name,
+        workflow_ref=found.reference,
+        project_dir=str(found.project_dir),
+        document=found.document,
+        sources=found.sources,
+    )
