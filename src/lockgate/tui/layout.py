@@ -11,6 +11,7 @@ from lockgate.tui.widgets.decisions_pane import DecisionsPane
 from lockgate.tui.widgets.pane import Pane
 from lockgate.tui.widgets.timeline_pane import TimelinePane
 from lockgate.view.lens import ROOMY_ROWS, Band, Lens
+from lockgate.view.snapshots import Snapshot
 
 
 class Panes(Protocol):
@@ -20,7 +21,7 @@ class Panes(Protocol):
     timeline: TimelinePane
 
 
-def fit(screen: Screen[None], panes: Panes, number: int, lens: Lens) -> None:
+def fit(screen: Screen[None], panes: Panes, number: int, lens: Lens, snapshot: Snapshot | None) -> None:
     """Chooses the layout for the size of the screen; pane `number` is the one that is seen alone."""
     single = lens.band is Band.ONE_PANE or screen.has_class("-zoomed")
     wanted = {
@@ -34,12 +35,12 @@ def fit(screen: Screen[None], panes: Panes, number: int, lens: Lens) -> None:
     }
     screen.update_classes(wanted, animate=False)
     column = screen.query_one("#panes").size.height
-    if single or not column:
+    if single or not column or snapshot is None:
         fix_height(panes.decisions, None)
         fix_height(panes.timeline, None)
     else:
-        fix_height(panes.decisions, panes.decisions.height_in(column, lens))
-        fix_height(panes.timeline, panes.timeline.height_in(column, lens))
+        fix_height(panes.decisions, panes.decisions.height_in(column, lens, snapshot))
+        fix_height(panes.timeline, panes.timeline.height_in(column, lens, snapshot))
 
 
 def fix_height(pane: Pane, rows: int | None) -> None:

@@ -24,9 +24,24 @@ def strip_of(line: Line, styles: RoleStyles, ground: str, width: int, *, selecte
     """
     table = styles.on_select if selected else styles.ink
     behind = styles.select if selected else styles.ground[ground]
-    weighted = styles.weighted
-    segments = [Segment(span.text, behind + _style(span, table, weighted)) for span in line if span.text]
+    segments: list[Segment] = []
+    text, style = "", behind
+    for span in line:
+        wanted = behind + _style(span, table, styles.weighted)
+        # Blanks show no ink: they go with what stands before them, which saves the terminal escape sequences.
+        if wanted == style or (span.text.isspace() and _same_ground(wanted, style)):
+            text += span.text
+            continue
+        if text:
+            segments.append(Segment(text, style))
+        text, style = span.text, wanted
+    if text:
+        segments.append(Segment(text, style))
     return Strip(segments).adjust_cell_length(width, behind)
+
+
+def _same_ground(one: Style, other: Style) -> bool:
+    return one.bgcolor == other.bgcolor and not (one.reverse or other.reverse or other.underline)
 
 
 def _style(span: Span, table: Mapping[str, Style], weighted: bool) -> Style:

@@ -58,7 +58,7 @@ class Painter:
         self._painted_at = time.monotonic()
         lens = screen.lens()
         with screen.app.batch_update():
-            fit(screen, screen, screen.number, lens)
+            fit(screen, screen, screen.number, lens, snapshot)
             self.paint_frame(lens)
             for pane in self._visible():
                 pane.show(snapshot, lens)

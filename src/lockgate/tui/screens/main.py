@@ -142,11 +142,14 @@ class MainScreen(Screen[None]):
     def _pane_fitted(self, message: Pane.Fitted) -> None:
         self.painter.paint_pane(message.pane)
 
+    def _fit(self) -> None:
+        fit(self, self, self.number, self.lens(), self.painter.snapshot)
+
     def action_pane(self, number: int) -> None:
-        if number == 4 and self.detail.has_focus_within:
+        if number == self.number == self.detail.NUMBER:
             self.detail.next_tab()
         self.number = number
-        fit(self, self, number, self.lens())
+        self._fit()
         self.pane.focus_target.focus()
         self.painter.paint_focus()
 
@@ -155,7 +158,7 @@ class MainScreen(Screen[None]):
 
     def action_zoom(self) -> None:
         self.toggle_class("-zoomed")
-        fit(self, self, self.number, self.lens())
+        self._fit()
         self.call_after_refresh(self.painter.paint)
 
     def action_back(self) -> None:
@@ -172,7 +175,7 @@ class MainScreen(Screen[None]):
         focused = next((pane for pane in self.panes if pane.has_focus_within), None)
         if focused is not None and self.number != focused.NUMBER:
             self.number = focused.NUMBER
-            fit(self, self, self.number, self.lens())
+            self._fit()
         self.painter.paint_focus()
 
     # The cursor

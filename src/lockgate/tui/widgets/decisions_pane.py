@@ -63,7 +63,7 @@ class DecisionsPane(Pane):
         yield self.list
 
     def show(self, snapshot: Snapshot, lens: Lens) -> None:
-        self._requests = snapshot.decided if self.decided else snapshot.decisions
+        self._requests = self._of(snapshot)
         self.list.show(self._source(lens))
         self.paint(snapshot, lens)
 
@@ -75,9 +75,12 @@ class DecisionsPane(Pane):
         end = (Span("newest first", "muted"),) if self.decided else queue_words(lens)
         self.paint_rule(start, end if self._requests else (), snapshot, lens)
 
-    def height_in(self, column: int, lens: Lens) -> int:
+    def height_in(self, column: int, lens: Lens, snapshot: Snapshot) -> int:
         """The rows that the pane takes of a left column of `column` rows."""
-        return decisions_height(len(self._requests), column, lens)
+        return decisions_height(len(self._of(snapshot)), column, lens)
+
+    def _of(self, snapshot: Snapshot) -> tuple[ShownRequest, ...]:
+        return snapshot.decided if self.decided else snapshot.decisions
 
     def tick(self, lens: Lens, *, slow: bool) -> None:
         moving = [each.request_id for each in self._requests if slow or _is_close(each, lens.now_ms)]

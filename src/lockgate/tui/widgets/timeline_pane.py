@@ -103,13 +103,12 @@ class TimelinePane(Pane):
         if self._snapshot is not None and (slow or timeline.ticking is SegmentKind.WORK):
             self._draw(self._snapshot, lens)
 
-    def height_in(self, column: int, lens: Lens) -> int:
+    def height_in(self, column: int, lens: Lens, snapshot: Snapshot) -> int:
         """The rows that the pane takes of a right column of `column` rows: what it needs, at most half."""
-        timeline = self._timeline
-        if timeline is None:
+        if snapshot.detail is None:
             return max(column * 2 // 3, 4)
         gap = 1 if lens.rows >= ROOMY_ROWS else 0
-        return min(1 + height_of(timeline, lens), max((column - gap) // 2, 5))
+        return min(1 + height_of(snapshot.detail.timeline, lens), max((column - gap) // 2, 5))
 
     @staticmethod
     def _is_blank(snapshot: Snapshot) -> bool:
