@@ -31,7 +31,7 @@ def test_a_worker_that_died_is_a_counted_loss(progressed: bool) -> None:
     )
 
 
-@pytest.mark.parametrize("cause", ["host_stopped", "cancelled", "claim_lost", "pause_now"])
+@pytest.mark.parametrize("cause", ["host_stopped", "claim_ended", "pause_now"])
 def test_a_loss_that_the_host_caused_never_counts(cause: str) -> None:
     command = command_for(Ending(signal=9, stopped=cause, progressed=True))
     assert isinstance(command, Lose)
@@ -63,7 +63,7 @@ def test_a_workflow_that_does_not_load_blocks_with_its_reason() -> None:
         (Ending(exit_code=0, exiting="waiting"), WorkerStatus.EXITED),
         (Ending(exit_code=1), WorkerStatus.CRASHED),
         (Ending(signal=9), WorkerStatus.CRASHED),
-        (Ending(signal=15, stopped="cancelled"), WorkerStatus.STOPPED),
+        (Ending(signal=15, stopped="claim_ended"), WorkerStatus.STOPPED),
     ],
 )
 def test_the_worker_row_says_how_it_ended(ending: Ending, status: WorkerStatus) -> None:

@@ -96,7 +96,7 @@ class Host:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
             for run_id in await ledger.renew([supervisor.claimed for supervisor in scheduler.active]):
-                scheduler.stop_run(run_id, "claim_lost")
+                scheduler.stop_run(run_id, "claim_ended")
 
     async def _reap(self, scheduler: Scheduler) -> None:
         while True:

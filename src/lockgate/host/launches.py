@@ -1,6 +1,8 @@
 """The transactions around one launch: a run is claimed with its worker's row, and given back with its end."""
 
 import secrets
+import sqlite3
+from collections.abc import Collection
 
 from lockgate.engine.places import split_reference
 from lockgate.flow.transitions import Block, Lose, Release
@@ -9,7 +11,7 @@ from lockgate.host.verdict import Ending, command_for, lost
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import ClaimLost, Refused
 from lockgate.model.records import Actor, ClaimToken, Record
-from lockgate.store import claims, hosts
+from lockgate.store import claims, hosts, reads
 from lockgate.store.openfile import Transaction
 
 
@@ -25,9 +27,9 @@ class Claimed(Record, frozen=True, kw_only=True):
         return self.claim.run_id
 
 
-def claim_next(tx: Transaction, owner: claims.Owner) -> Claimed | None:
-    """The next run, if one is claimable; the launch has its row before any process exists."""
-    claimed = claims.claim_next(tx, owner)
+def claim_next(tx: Transaction, owner: claims.Owner, busy: Collection[str]) -> Claimed | None:
+    """The next run, if one is claimable and not `busy`; the launch has its row before any process exists."""
+    claimed = claims.claim_next(tx, owner, tuple(busy))
     if claimed is None:
         return None
     worker_id = f"worker-{secrets.token_hex(8)}"
@@ -44,6 +46,19 @@ def claim_next(tx: Transaction, owner: claims.Owner) -> Claimed | None:
         sources_hash=sha256(stored(claims.sources_of(tx.connection, run.run_id))),
     )
     return Claimed(claim=claimed.claim, worker_id=worker_id, launch=launch)
+
+
+def causes_to_stop(connection: sqlite3.Connection, held: Collection[Claimed]) -> dict[str, str]:
+    """The launches whose worker has to stop because of what others have written: run id and cause."""
+    standing = {(claim.run_id, claim.generation) for claim in reads.held_claims(connection)}
+    paused = hosts.stops_now(connection, [one.run_id for one in held])
+    causes: dict[str, str] = {}
+    for one in held:
+        if (one.run_id, one.claim.generation) not in standing:
+            causes[one.run_id] = "claim_ended"
+        elif one.run_id in paused:
+            causes[one.run_id] = "pause_now"
+    return causes
 
 
 def give_back(tx: Transaction, claimed: Claimed, ending: Ending, actor: Actor) -> None:

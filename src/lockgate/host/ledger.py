@@ -11,15 +11,14 @@ from lockgate.engine.ports import ExecutionStore
 from lockgate.host import launches, recovery
 from lockgate.host.launches import Claimed
 from lockgate.host.output import Printed
-from lockgate.host.processes import identify, is_alive, this_process
+from lockgate.host.processes import identify, this_process
 from lockgate.host.verdict import Ending
 from lockgate.model.errors import StoreBusy
-from lockgate.model.records import HostView, Record
-from lockgate.model.statuses import OwnerKind, RunStatus
+from lockgate.model.records import Record
+from lockgate.model.statuses import OwnerKind
 from lockgate.store import claims, commands, hosts, outputs
 from lockgate.store.execution import StoreExecution
 from lockgate.store.openfile import Transaction
-from lockgate.store.reads import details
 from lockgate.store.shell import HOST_PAUSE, Store
 from lockgate.store.writer import Lane
 
@@ -50,12 +49,7 @@ class Ledger:
         """Makes this process the host; the processes of the one before it, to be killed before anything is claimed."""
         me = this_process()
         host = hosts.Identity(host_id=self.host_id, pid=me.pid, process_start=me.start, capacity=capacity)
-
-        def take(tx: Transaction) -> tuple[int, tuple[recovery.Orphan, ...]]:
-            taken = hosts.take_over(tx, host, _is_alive)
-            return taken.epoch, recovery.orphans(tx, taken.orphans)
-
-        self._epoch, orphans = await self._write(take)
+        self._epoch, orphans = await self._write(lambda tx: recovery.take_over(tx, host))
         return orphans
 
     async def leave(self, printed: Sequence[Printed]) -> None:
@@ -69,19 +63,15 @@ class Ledger:
 
     async def renew(self, held: Collection[Claimed]) -> tuple[str, ...]:
         """One heartbeat; which of the runs are not this host's any more. Refused `host_replaced` after a takeover."""
-
-        def renew(tx: Transaction) -> tuple[str, ...]:
-            hosts.renew(tx, self.host_id, self._epoch)
-            mine = {(claim.run_id, claim.generation) for claim in hosts.held_claims(tx.connection)}
-            return tuple(one.run_id for one in held if (one.run_id, one.claim.generation) not in mine)
-
-        return await self._write(renew)
+        mine = await self._write(lambda tx: hosts.renew(tx, self.host_id, self._epoch))
+        return tuple(one.run_id for one in held if one.run_id not in mine)
 
     # --- launches ---
 
-    async def claim_next(self) -> Claimed | None:
+    async def claim_next(self, busy: Collection[str]) -> Claimed | None:
+        """The next claimable run but those in `busy`, whose last worker is still ending."""
         owner = claims.Owner(kind=OwnerKind.HOST, id=self.host_id, host_epoch=self._epoch)
-        return await self._write(lambda tx: launches.claim_next(tx, owner))
+        return await self._write(lambda tx: launches.claim_next(tx, owner, busy))
 
     async def attach(self, claimed: Claimed, pid: int) -> None:
         """Records the process of a launch; one that is gone already needs no record."""
@@ -97,12 +87,7 @@ class Ledger:
 
     async def taken_away(self, held: Collection[Claimed]) -> dict[str, str]:
         """The runs whose worker has to stop because of what others have written, with the cause."""
-
-        def look(connection: sqlite3.Connection) -> dict[str, str]:
-            found = {one.run_id: _cause(connection, one) for one in held}
-            return {run_id: cause for run_id, cause in found.items() if cause is not None}
-
-        return await self._read(look)
+        return await self._read(lambda connection: launches.causes_to_stop(connection, held))
 
     # --- what is due ---
 
@@ -115,10 +100,9 @@ class Ledger:
     async def end_abandoned(self) -> tuple[recovery.Orphan, ...]:
         """Ends the claims of processes that are gone; what they started is to be killed."""
         now = self._store.clock.now()
-        held = await self._read(lambda connection: recovery.abandoned(connection, now))
-        if not held:
+        if not await self._read(lambda connection: recovery.is_any_abandoned(connection, now)):
             return ()
-        return await self._write(lambda tx: recovery.end_abandoned(tx, held, self._actor))
+        return await self._write(lambda tx: recovery.end_abandoned(tx, self.host_id))
 
     async def outlook(self, *, has_room: bool) -> Outlook:
         """A host without a free slot has no use for the moment at which the next run becomes claimable."""
@@ -160,24 +144,6 @@ class Ledger:
 
 def _expire(request_id: str, tx: Transaction) -> None:
     commands.expire(tx, request_id)
-
-
-def _is_alive(host: HostView) -> bool:
-    return host.pid is not None and is_alive(host.pid, host.process_start)
-
-
-def _cause(connection: sqlite3.Connection, claimed: Claimed) -> str | None:
-    """Why the worker of this launch has to stop; None where it may go on."""
-    detail = details.run(connection, claimed.run_id, attempts_limit=1)
-    if detail.row.status is RunStatus.CANCELLED:
-        return "cancelled"
-    if (claimed.run_id, claimed.claim.generation) not in {
-        (held.run_id, held.generation) for held in hosts.held_claims(connection)
-    }:
-        return "claim_lost"
-    if detail.row.paused and hosts.stops_now(connection, claimed.run_id):
-        return "pause_now"
-    return None
 
 
 def _written(printed: Sequence[Printed]) -> list[outputs.Written]:

@@ -25,15 +25,6 @@ class ProcessIdentity(Record, frozen=True, kw_only=True):
     pid: int
     start: str
 
-    def __str__(self) -> str:
-        return f"{self.pid}@{self.start}"
-
-    @classmethod
-    def parse(cls, text: str) -> "ProcessIdentity | None":
-        """The identity that `str` wrote, or None for any other text."""
-        pid, at, start = text.partition("@")
-        return cls(pid=int(pid), start=start) if at and pid.isdecimal() else None
-
 
 def identify(pid: int) -> ProcessIdentity | None:
     """The living process of this pid, or None where there is none (a zombie is none)."""

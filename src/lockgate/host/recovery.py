@@ -1,7 +1,7 @@
-"""What others left behind: the workers of a dead host, and the claims of processes that executed by themselves.
+"""What others left behind: the workers of a dead host, and what a process that executed by itself had started.
 
-A dead host's claims end in the takeover, so nothing that its workers still do can be committed; but two workers
-of one run must not work in one directory at the same time. They are killed before anything is claimed.
+Their claims have ended, so nothing that they still do can be committed; but two workers of one run must not work
+in one directory at the same time. They are killed before anything is claimed.
 """
 
 import asyncio
@@ -9,11 +9,10 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from lockgate.host.processes import ProcessIdentity, end_recorded, is_alive, kill_descendants
-from lockgate.model.records import Actor, Now, Record
+from lockgate.model.records import Now, Record
 from lockgate.model.statuses import OwnerKind
-from lockgate.store import claims, hosts
+from lockgate.store import hosts, reads
 from lockgate.store.openfile import Transaction
-from lockgate.store.reads import details
 
 _ATTEMPTS_LOOKED_AT = 20
 
@@ -21,31 +20,37 @@ _ATTEMPTS_LOOKED_AT = 20
 class Orphan(Record, frozen=True, kw_only=True):
     """Processes without their host: the recorded one, and whatever carries the mark of one of the attempts."""
 
-    run_id: str
     process: ProcessIdentity | None
     attempt_ids: tuple[str, ...]
 
 
-def orphans(tx: Transaction, launches: Iterable[hosts.LaunchedWorker]) -> tuple[Orphan, ...]:
-    """The launches of this boot; those of another have no process any more."""
-    return tuple(_orphan(tx.connection, launch) for launch in launches if launch.boot_id == tx.now.boot_id)
+def take_over(tx: Transaction, host: hosts.Identity) -> tuple[int, tuple[Orphan, ...]]:
+    """Makes this process the host: its epoch, and what is to be killed. Raises Refused `host_alive`."""
+    taken = hosts.take_over(tx, host, is_alive)
+    # Nothing of another boot is running any more.
+    launched = [launch for launch in taken.orphans if launch.boot_id == tx.now.boot_id]
+    recorded = [_orphan(tx.connection, launch) for launch in launched]
+    others = set(taken.lost).difference(launch.run_id for launch in launched)
+    return taken.epoch, (*recorded, *_left_by(tx.connection, others))
 
 
-def _orphan(connection: sqlite3.Connection, launch: hosts.LaunchedWorker) -> Orphan:
-    process = None
-    if launch.pid is not None and launch.process_start is not None:
-        process = ProcessIdentity(pid=launch.pid, start=launch.process_start)
-    return Orphan(run_id=launch.run_id, process=process, attempt_ids=_attempts(connection, launch.run_id))
+def end_abandoned(tx: Transaction, host_id: str) -> tuple[Orphan, ...]:
+    """Ends the claims of processes that are gone or silent; what they started is the caller's to kill."""
+    return _left_by(tx.connection, hosts.end_lost_claims(tx, host_id, is_alive))
 
 
-def _attempts(connection: sqlite3.Connection, run_id: str) -> tuple[str, ...]:
-    detail = details.run(connection, run_id, attempts_limit=_ATTEMPTS_LOOKED_AT)
-    return tuple(attempt.attempt_id for attempt in detail.attempts)
+def is_any_abandoned(connection: sqlite3.Connection, now: Now) -> bool:
+    """Whether `end_abandoned` has anything to do: asked often, and without the write lock."""
+    return any(
+        hosts.is_expired(held, now.boot_id, now.mono_ms) or not is_alive(*hosts.process_of(held.owner_id))
+        for held in hosts.held_claims(connection)
+        if held.owner_kind is OwnerKind.PROCESS
+    )
 
 
-async def clear_away(found: Sequence[Orphan]) -> None:
+async def clear_away(orphans: Sequence[Orphan]) -> None:
     """Kills the recorded groups whose start time matches, and the marked processes outside of them."""
-    await asyncio.gather(*(asyncio.to_thread(_end, orphan) for orphan in found))
+    await asyncio.gather(*(asyncio.to_thread(_end, orphan) for orphan in orphans))
 
 
 def _end(orphan: Orphan) -> None:
@@ -55,29 +60,17 @@ def _end(orphan: Orphan) -> None:
     kill_descendants(session, orphan.attempt_ids)
 
 
-def abandoned(connection: sqlite3.Connection, now: Now) -> tuple[hosts.HeldClaim, ...]:
-    """Claims of processes that executed by themselves and are gone, or fell silent for longer than a lease."""
-    return tuple(
-        held
-        for held in hosts.held_claims(connection)
-        if held.owner_kind is OwnerKind.PROCESS
-        and (hosts.is_expired(held, now.boot_id, now.mono_ms) or not _lives(held.owner_id))
-    )
+def _orphan(connection: sqlite3.Connection, launch: hosts.LaunchedWorker) -> Orphan:
+    process = None
+    if launch.pid is not None and launch.process_start is not None:
+        process = ProcessIdentity(pid=launch.pid, start=launch.process_start)
+    return Orphan(process=process, attempt_ids=_attempts(connection, launch.run_id))
 
 
-def end_abandoned(tx: Transaction, held: Iterable[hosts.HeldClaim], actor: Actor) -> tuple[Orphan, ...]:
-    """Ends those claims; what they started may still run, and is the caller's to kill."""
-    ended = []
-    for claim in held:
-        lost = claims.lose(
-            tx, claim.run_id, claim.generation, cause="owner_gone", counted=False, progressed=True, actor=actor
-        )
-        if lost is not None:
-            found = _attempts(tx.connection, claim.run_id)
-            ended.append(Orphan(run_id=claim.run_id, process=None, attempt_ids=found))
-    return tuple(ended)
+def _left_by(connection: sqlite3.Connection, run_ids: Iterable[str]) -> tuple[Orphan, ...]:
+    return tuple(Orphan(process=None, attempt_ids=_attempts(connection, run_id)) for run_id in run_ids)
 
 
-def _lives(owner_id: str) -> bool:
-    identity = ProcessIdentity.parse(owner_id)
-    return identity is not None and is_alive(identity.pid, identity.start)
+def _attempts(connection: sqlite3.Connection, run_id: str) -> tuple[str, ...]:
+    detail = reads.run(connection, run_id, attempts_limit=_ATTEMPTS_LOOKED_AT)
+    return tuple(attempt.attempt_id for attempt in detail.attempts)

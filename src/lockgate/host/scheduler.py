@@ -73,24 +73,19 @@ class Scheduler:
 
     async def _fill(self) -> None:
         while len(self._tasks) < self._capacity:
-            claimed = await self._ledger.claim_next()
+            claimed = await self._ledger.claim_next(self._active.keys())
             if claimed is None:
                 return
             self._launch(Supervisor(claimed, self._ledger, self._output))
 
     def _launch(self, supervisor: Supervisor) -> None:
-        run_id = supervisor.run_id
-        # An answer may come while the process that asked is still ending: two must never run side by side.
-        before = next((task for task, other in self._tasks.items() if other.run_id == run_id), None)
-        task = asyncio.create_task(_run_after(before, supervisor), name=f"run {run_id}")
-        self._active[run_id] = supervisor
+        task = asyncio.create_task(supervisor.run(), name=f"run {supervisor.run_id}")
+        self._active[supervisor.run_id] = supervisor
         self._tasks[task] = supervisor
         task.add_done_callback(self._ended)
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
-        supervisor = self._tasks.pop(task)
-        if self._active.get(supervisor.run_id) is supervisor:
-            del self._active[supervisor.run_id]
+        del self._active[self._tasks.pop(task).run_id]
         if not task.cancelled():
             self._failure = self._failure or task.exception()
         self._woken.set()
@@ -107,9 +102,3 @@ class Scheduler:
         for supervisor in self.active:
             supervisor.stop("host_stopped")
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
-async def _run_after(before: "asyncio.Task[None] | None", supervisor: Supervisor) -> None:
-    if before is not None:
-        await asyncio.wait({before})
-    await supervisor.run()

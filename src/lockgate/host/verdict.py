@@ -13,8 +13,8 @@ DETAIL_CHARS = 300
 class Ending(Record, frozen=True, kw_only=True):
     """All that was seen of one launch.
 
-    `stopped` is the host's own reason for ending the group (host_stopped, cancelled, claim_lost, pause_now,
-    timeout, silent), None where the worker ended by itself. `answered` is the last outcome other than accepted
+    `stopped` is the host's own reason for ending the group (host_stopped, claim_ended, pause_now, timeout,
+    silent), None where the worker ended by itself. `answered` is the last outcome other than accepted
     or refused that a proposal got. `exiting` is the reason that the worker gave. `files` and `load_error` are
     why nothing was executed. `timed_out`: the host committed the timeout that the worker did not.
     """
@@ -40,7 +40,7 @@ class Ending(Record, frozen=True, kw_only=True):
 UNVERIFIED = "unverified"
 """The engine's word for a running attempt that it leaves at its limit: the next worker looks at its effect."""
 
-UNCOUNTED = frozenset({"host_stopped", "cancelled", "claim_lost", "pause_now"})
+UNCOUNTED = frozenset({"host_stopped", "claim_ended", "pause_now"})
 """Ends that the host itself brought about, for no fault of the worker."""
 
 
