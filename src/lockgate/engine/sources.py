@@ -1,11 +1,12 @@
 """Which files a workflow consists of, by SHA-256."""
 
+import os.path
 import sys
 from pathlib import Path
 
 from lockgate.model.encoding import sha256
 
-_OWN = Path(__file__).resolve().parents[1]
+_OWN = os.path.join(Path(__file__).resolve().parents[1], "")
 _LIBRARIES = {"site-packages", "dist-packages"}
 
 
@@ -16,29 +17,40 @@ def measure(workflow_file: Path, content: bytes, project_dir: Path) -> dict[str,
     Keys are absolute paths.
     """
     found = {str(workflow_file): sha256(content)}
-    for file in _loaded_files():
-        if str(file) not in found and _belongs(file, project_dir):
+    for file in _loaded_below(os.path.realpath(project_dir)):
+        if file not in found:
             try:
-                found[str(file)] = sha256(file.read_bytes())
+                found[file] = sha256(Path(file).read_bytes())
             except OSError:
                 continue
     return dict(sorted(found.items()))
 
 
-def _loaded_files() -> set[Path]:
+def _loaded_below(root: str) -> set[str]:
+    """The source files of modules below a directory. A directory is resolved once, however many modules it has."""
+    real: dict[str, str | None] = {}
     files = set()
     for module in list(sys.modules.values()):
         name = getattr(module, "__file__", None)
-        if isinstance(name, str) and name.endswith(".py"):
-            files.add(Path(name).resolve())
+        if not isinstance(name, str) or not name.endswith(".py"):
+            continue
+        directory, file = os.path.split(name)
+        if directory not in real:
+            found = os.path.realpath(directory)
+            real[directory] = found if _belongs(found, root) else None
+        place = real[directory]
+        if place is not None:
+            files.add(os.path.join(place, file))
     return files
 
 
-def _belongs(file: Path, project_dir: Path) -> bool:
-    if not file.is_relative_to(project_dir) or file.is_relative_to(_OWN):
+def _belongs(directory: str, root: str) -> bool:
+    inside = os.path.join(directory, "")
+    if not inside.startswith(os.path.join(root, "")) or inside.startswith(_OWN):
         return False
-    if Path(sys.prefix).resolve() != project_dir and file.is_relative_to(Path(sys.prefix).resolve()):
+    prefix = os.path.realpath(sys.prefix)
+    if prefix != root and inside.startswith(os.path.join(prefix, "")):
         return False
-    below = file.relative_to(project_dir).parts[:-1]
-    hidden = any(part.startswith(".") and part != ".lockgate" for part in below)
+    below = os.path.relpath(directory, root).split(os.sep)
+    hidden = any(part.startswith(".") and part not in (".", ".lockgate") for part in below)
     return not hidden and not _LIBRARIES.intersection(below)
