@@ -97,7 +97,7 @@ def test_two_dashboards_and_one_command_have_one_winner(home: Home, asked: Any, 
             dashboard.shows("Say it?", "Aloud.")
             dashboard.press("1")
             dashboard.shows("Record “Say it”")
-        with home.terminal("answer", asked["run_id"], "say", "--digest", digest) as command:
+        with home.terminal("answer", asked["request_id"], "say", "--digest", digest) as command:
             one.press("\x13")
             two.press("\x13")
             code = command.ends()
