@@ -62,21 +62,23 @@ class Stop:
     """Asks a running command to end, from any thread; waiting on it costs a descriptor and no time."""
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self.is_asked = False
         self.reader, self._writer = os.pipe()
+        self._is_closed = False
+        self._lock = threading.Lock()
 
     def ask(self) -> None:
-        if not self._asked.is_set():
-            self._asked.set()
-            os.write(self._writer, b"!")
-
-    @property
-    def is_asked(self) -> bool:
-        return self._asked.is_set()
+        # The number of a closed descriptor may belong to another file by now.
+        with self._lock:
+            if not self.is_asked and not self._is_closed:
+                os.write(self._writer, b"!")
+            self.is_asked = True
 
     def close(self) -> None:
-        os.close(self.reader)
-        os.close(self._writer)
+        with self._lock:
+            self._is_closed = True
+            os.close(self.reader)
+            os.close(self._writer)
 
 
 def run_command(order: Order, sink: Sink, stop: Stop) -> Ran:
