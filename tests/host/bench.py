@@ -49,11 +49,12 @@ sys.exit(run_host(sys.argv[1], max_workers=int(sys.argv[2]), drain=sys.argv[3] =
 """
 
 
-def until(happened: Callable[[], Any], what: str, within_s: float = 15.0) -> Any:
+def until(happened: Callable[[], Any], what: str | Callable[[], str], within_s: float = 15.0) -> Any:
     """What `happened` answers once it is true; fails with `what` when it never is."""
     limit = time.monotonic() + within_s
     while not (found := happened()):
-        assert time.monotonic() < limit, f"not within {within_s:g} s: {what}"
+        if time.monotonic() > limit:
+            raise AssertionError(f"not within {within_s:g} s: {what if isinstance(what, str) else what()}")
         time.sleep(0.005)
     return found
 
@@ -130,7 +131,7 @@ class Bench:
     def until_status(self, run_id: str, status: str, within_s: float = 15.0) -> Run:
         return until(
             lambda: run if (run := self.run(run_id)).status == status else None,
-            f"{run_id} {status}: {self.run(run_id)} {self.events(run_id)} {self.stderr(run_id)}",
+            lambda: f"{run_id} {status}: {self.run(run_id)} {self.events(run_id)} {self.stderr(run_id)}",
             within_s,
         )
 

@@ -154,7 +154,7 @@ class Supervisor:
     async def _settle_overtime(self, session: Session) -> bool:
         if self._stopped != "timeout" or session.attempt is None:
             return False
-        return await commit_timeout(self._execution, session.attempt)
+        return await commit_timeout(self._execution, session.attempt, self.claimed.launch.definition_digest)
 
 
 def _name(session: Session | None) -> str | None:

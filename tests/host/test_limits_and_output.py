@@ -1,0 +1,148 @@
+"""Limits hold even for code that never gives the worker back; deadlines pass alone; output is seen while it comes."""
+
+import time
+
+import pytest
+
+from lockgate.host.supervisor import OVERTIME_S
+from lockgate.store import reads
+from lockgate.store.once import read_once
+from tests.host.bench import Bench, until
+
+
+def test_a_function_that_ignores_its_limit_is_left_behind_and_the_run_goes_on(bench: Bench) -> None:
+    run_id = bench.start(
+        bench.write(
+            """
+            from lockgate import switch_edge
+            def hangs(ctx):
+                log(f"hangs {os.getpid()}")
+                time.sleep(60)
+            def after(ctx):
+                log(f"after {os.getpid()}")
+                return {"outcome": ctx.results["hangs"].outcome}
+            flow = Workflow("hangs", start="hangs", nodes={
+                "hangs": compute(hangs, timeout=0.2), "after": compute(after)},
+                edges=[switch_edge("hangs", "$result.outcome", {"timed_out": "after", "ok": "after"})])
+            """
+        )
+    )
+    with bench.host():
+        run = bench.until_status(run_id, "completed")
+    assert run.losses == 0
+    first, second = (int(line.split()[1]) for line in bench.log())
+    assert first != second, "the next node must not share a process with code that was left behind"
+    assert "run_interrupted" not in bench.events(run_id)
+
+
+STUCK = """
+from lockgate import switch_edge
+async def stuck(ctx):
+    log("stuck")
+    time.sleep(60)  # blocks the worker's loop: the engine cannot commit anything
+def after(ctx):
+    log("after")
+    return {}
+flow = Workflow("stuck", start="stuck", nodes={
+    "stuck": NODE, "after": compute(after)},
+    edges=[switch_edge("stuck", "$result.outcome", {"timed_out": "after", "ok": "after"})])
+"""
+
+
+def test_a_worker_that_does_not_answer_is_killed_and_the_host_commits_the_timeout(bench: Bench) -> None:
+    plain = bench.start(bench.write(STUCK.replace("NODE", "compute(stuck, timeout=0.2)")))
+    with_effect = "action(stuck, effect={}('mail'), timeout=0.2)"
+    repeatable = bench.start(bench.write(STUCK.replace("NODE", with_effect.format("idempotent")), "repeatable.py"))
+    unknown = bench.start(bench.write(STUCK.replace("NODE", with_effect.format("manual")), "unknown.py"))
+    begun = time.monotonic()
+    with bench.host():
+        for run_id in (plain, repeatable):
+            run = bench.until_status(run_id, "completed", within_s=OVERTIME_S + 10)
+            assert (run.losses, run.steps) == (0, 2)
+            assert bench.rows("SELECT outcome FROM node_attempts WHERE run_id = ? ORDER BY ordinal", run_id) == [
+                ("timed_out",),
+                ("ok",),
+            ]
+        assert bench.until_blocked(unknown).error_code == "effect_ambiguous"
+    assert time.monotonic() - begun > OVERTIME_S
+    assert bench.rows("SELECT status FROM effects WHERE run_id = ?", repeatable) == [("rejected",)]
+    assert bench.log().count("after") == 2
+
+
+@pytest.mark.parametrize("seconds", [0.4])
+def test_a_deadline_passes_without_anybody_watching(bench: Bench, seconds: float) -> None:
+    run_id = bench.start(
+        bench.write(
+            f"""
+            flow = Workflow("asks", start="ask", nodes={{
+                "ask": human_decision(audience="operator", choices={{"keep": choice("Keep"), "drop": choice("Drop")}},
+                    on_timeout=("keep", {seconds}), request=lambda ctx: Ask(title="Drop it?", summary="All.")),
+                "kept": compute(lambda ctx: {{"kept": True}}), "dropped": compute(lambda ctx: {{"kept": False}})}},
+                edges=[decision_edge("ask", {{"keep": "kept", "drop": "dropped"}})])
+            """
+        )
+    )
+    with bench.host():
+        bench.until_status(run_id, "completed")
+    assert bench.rows("SELECT provenance, choice, actor_kind FROM human_decision_resolutions") == [
+        ("timeout_policy", "keep", "policy")
+    ]
+    [(deadline, resolved)] = bench.rows(
+        "SELECT r.deadline_at, s.resolved_at FROM requests r JOIN human_decision_resolutions s "
+        "ON s.decision_id = r.request_id"
+    )
+    assert 0 <= resolved - deadline < 1_000
+
+
+def test_output_is_visible_while_the_node_runs_and_belongs_to_its_attempt(bench: Bench) -> None:
+    run_id = bench.start(
+        bench.write(
+            """
+            def first(ctx):
+                print("from the first")
+                print("and its error", file=sys.stderr)
+                return {}
+            code = "import sys, time, pathlib; print('from the command', flush=True)\\n"
+            code += "while not pathlib.Path('go').exists(): time.sleep(0.01)"
+            flow = Workflow("prints", start="first", nodes={
+                "first": compute(first), "second": shell(["{python}", "-c", code], effect=idempotent("print"))},
+                edges=[edge("first", "second")])
+            """
+        )
+    )
+
+    def printed(node: str) -> dict[str, str]:
+        query = "SELECT attempt_id FROM node_attempts WHERE run_id = ? AND node_id = ?"
+        found = {"stdout": "", "stderr": ""}
+        for (attempt_id,) in bench.rows(query, run_id, node):
+            for chunk in read_once(bench.store, lambda c, attempt_id=attempt_id: reads.output(c, run_id, attempt_id)):
+                found[chunk.stream] += chunk.content.decode()
+        return found
+
+    with bench.host():
+        until(lambda: printed("second")["stdout"], "output of a command that still runs")
+        assert bench.run(run_id).status == "running"
+        assert printed("first") == {"stdout": "from the first\n", "stderr": "and its error\n"}
+        assert printed("second") == {"stdout": "from the command\n", "stderr": ""}
+        bench.touch("go")
+        bench.until_status(run_id, "completed")
+
+
+def test_a_firehose_neither_fills_the_store_nor_stops_the_host(bench: Bench) -> None:
+    run_id = bench.start(
+        bench.write(
+            """
+            def pours(ctx):
+                line = "x" * 1023 + "\\n"
+                for _ in range(20_000):
+                    sys.stdout.write(line)
+                return {}
+            flow = Workflow("pours", start="pours", nodes={"pours": compute(pours)})
+            """
+        )
+    )
+    with bench.host():
+        bench.until_status(run_id, "completed")
+        until(lambda: bench.rows("SELECT max(start_at) FROM attempt_output")[0][0], "output")
+    [(kept,)] = bench.rows("SELECT sum(length(content)) FROM attempt_output")
+    assert kept <= 3 << 20
