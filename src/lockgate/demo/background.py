@@ -11,8 +11,8 @@ _STOP_SECONDS = 10.0
 
 
 @contextmanager
-def background_host(place: Place) -> Iterator[int]:
-    """Runs `lockgate host` on the demo's store; gives its pid, and stops it in the end.
+def background_host(place: Place) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs `lockgate host` on the demo's store; gives the process, and stops it in the end.
 
     The host holds the reading end of a pipe and stops when it closes: so it also stops when the demo is killed.
     """
@@ -29,7 +29,7 @@ def background_host(place: Place) -> Iterator[int]:
         )
     assert host.stdin is not None
     try:
-        yield host.pid
+        yield host
     finally:
         host.stdin.close()
         with suppress(subprocess.TimeoutExpired):
