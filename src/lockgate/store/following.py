@@ -30,6 +30,7 @@ class Follower:
     async def wakes(self) -> AsyncGenerator[Wake, None]:
         """Yields at once where there is something after `after`, and then whenever something has changed."""
         first = True
+        await self.watcher.begin()
         while True:
             if not first:
                 await self.watcher.changed()

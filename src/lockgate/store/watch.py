@@ -50,6 +50,10 @@ class Watcher:
             if await self._connection.run(look):
                 return
 
+    async def begin(self) -> None:
+        """Takes the present version as seen: what is read after this is compared with it."""
+        await self._connection.run(self._look_once)
+
     async def rest(self) -> None:
         """The pause in which further changes gather; the listening is off, which is what a tight writer costs."""
         await asyncio.sleep(self._pause)

@@ -1,0 +1,119 @@
+"""The same key with the same wish gets its receipt again; with another wish it is refused."""
+
+from lockgate.model.records import Human
+from lockgate.store import commands, reads
+
+from .conftest import USER, Bench, definition, written
+
+
+def test_a_repeated_start_makes_no_second_run(bench: Bench) -> None:
+    first = bench.start(key="mine")
+    again = bench.start(key="mine")
+    assert (first.outcome, again.outcome) == ("accepted", "adopted")
+    assert again.run_id == first.run_id
+    assert len(bench.read(lambda connection: reads.run_ids(connection, reads.RunQuery()))) == 1
+
+
+def test_a_key_used_for_something_else_is_a_conflict(bench: Bench) -> None:
+    bench.start(key="mine")
+    other = bench.start(key="mine", title="Another")
+    assert (other.outcome, other.reason) == ("conflict", "key_conflict")
+    run_id = bench.run_id()
+    paused = bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="mine"))
+    assert (paused.outcome, paused.reason) == ("conflict", "key_conflict")
+
+
+def test_pausing_twice_changes_nothing_the_second_time(bench: Bench) -> None:
+    run_id = bench.run_id()
+    first = bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="1"))
+    events = bench.read(lambda connection: reads.latest_event_seq(connection))
+    second = bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="2"))
+    assert (first.outcome, second.outcome) == ("accepted", "adopted")
+    assert bench.read(lambda connection: reads.latest_event_seq(connection)) == events
+
+
+def test_a_refusal_keeps_the_key_free(bench: Bench) -> None:
+    run_id, request_id, digest = bench.at_decision()
+    bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="p"))
+    refused = bench.answer(request_id, digest, key="mine")
+    assert (refused.outcome, refused.reason) == ("rejected", "paused")
+    bench.write(lambda tx: commands.resume(tx, run_id, actor=USER, key="r"))
+    assert bench.answer(request_id, digest, key="mine").outcome == "accepted"
+    assert bench.answer(request_id, digest, key="mine").outcome == "adopted"
+
+
+def test_a_refusal_writes_nothing(bench: Bench) -> None:
+    _, request_id, digest = bench.at_decision()
+    before = bench.write(written)
+    assert bench.answer(request_id, "0" * 64).reason == "stale"
+    assert bench.answer(request_id, digest, "nope").reason == "invalid_input"
+    assert bench.answer(request_id, digest, "again", text="  ").reason == "invalid_input"
+    assert bench.answer(request_id, digest, "again", text="\ud800").reason == "invalid_input"
+    assert bench.answer("decision-" + "0" * 40, digest).outcome == "not_found"
+    assert bench.write(written) == before
+
+
+def test_a_loser_is_told_who_won_and_its_text_is_kept(bench: Bench) -> None:
+    _, request_id, digest = bench.at_decision()
+    assert bench.answer(request_id, digest, "go").outcome == "accepted"
+    lost = bench.answer(request_id, digest, "again", text="not like this", human=Human.for_test("cy"), key="late")
+    assert (lost.outcome, lost.reason) == ("conflict", "already_resolved")
+    assert lost.winner is not None
+    assert (lost.winner["choice"], lost.winner["actor"]) == ("go", "ada")
+    kept = bench.read(lambda connection: reads.submissions(connection, request_id))[-1]
+    content = bench.read(lambda connection: reads.value(connection, kept.payload_hash))
+    assert b"not like this" in content
+    repeated = bench.answer(request_id, digest, "again", text="not like this", human=Human.for_test("cy"), key="late")
+    assert repeated == lost
+
+
+def test_a_second_restart_names_the_first_child(bench: Bench) -> None:
+    run_id = bench.run_id()
+    cancelled = bench.write(lambda tx: commands.cancel(tx, run_id, actor=USER, key="c"))
+
+    def restart(key: str, revision: int) -> commands.Definition:
+        return bench.write(  # type: ignore[no-any-return]
+            lambda tx: commands.restart(
+                tx,
+                run_id,
+                definition(),
+                expected_revision=revision,
+                started_by="bo",
+                started_by_uid=1,
+                actor=USER,
+                key=key,
+            )
+        )
+
+    stale = restart("r0", cancelled.revision + 1)
+    assert (stale.outcome, stale.reason) == ("conflict", "stale")
+    first, second = restart("r1", cancelled.revision), restart("r2", cancelled.revision)
+    assert (first.outcome, second.outcome) == ("accepted", "adopted")
+    assert first.run_id == second.run_id
+    child = bench.read(lambda connection: reads.run(connection, first.run_id)).row
+    assert (child.parent_run_id, child.restart_number, child.root_run_id) == (run_id, 1, run_id)
+
+
+def test_a_deadline_is_taken_once(bench: Bench) -> None:
+    run_id, request_id, digest = bench.at_decision(seconds=60)
+    early = bench.write(lambda tx: commands.expire(tx, request_id))
+    assert (early.outcome, early.reason) == ("rejected", "not_due")
+    bench.clock.pass_ms(60_001)
+    expired = bench.answer(request_id, digest)
+    assert (expired.outcome, expired.reason) == ("conflict", "expired")
+    assert bench.write(lambda tx: commands.expire(tx, request_id)).outcome == "accepted"
+    assert bench.write(lambda tx: commands.expire(tx, request_id)).outcome == "adopted"
+    resolution = bench.read(lambda connection: reads.run(connection, run_id)).resolutions[0]
+    assert (resolution.provenance, resolution.choice, resolution.actor_kind) == ("timeout_policy", "stop", "policy")
+
+
+def test_an_output_that_breaks_its_contract_is_refused(bench: Bench) -> None:
+    import pytest
+
+    from lockgate.model.errors import PayloadError, Refused
+
+    _, request_id = bench.at_checkpoint()
+    with pytest.raises(Refused, match="required property"):
+        bench.read(lambda connection: commands.check_submission(connection, request_id, {"m": 1}))
+    with pytest.raises(PayloadError, match=r"\$\.n"):
+        bench.read(lambda connection: commands.check_submission(connection, request_id, {"n": float("nan")}))

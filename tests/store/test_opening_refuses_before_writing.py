@@ -1,0 +1,190 @@
+"""A file that is not a store of ours is refused with its own error, and not one byte of it changes."""
+
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from lockgate.model import records as r
+from lockgate.model.errors import (
+    StoreError,
+    StoreForeign,
+    StoreMissing,
+    StoreReadOnly,
+    StoreTooNew,
+    StoreTooOld,
+    StoreUnsafeLocation,
+)
+from lockgate.store import location, opening
+from lockgate.store.once import read_once, write_once
+from lockgate.store.openfile import open_file
+from lockgate.store.reads import store_facts
+from lockgate.store.statements import schema
+
+from .conftest import Bench, HandClock
+
+TABLES = {
+    "runs": r.RunRow,
+    "run_queue": r.QueueRow,
+    "node_attempts": r.AttemptRow,
+    "attempt_active_intervals": r.IntervalRow,
+    "requests": r.RequestRow,
+    "human_decisions": r.DecisionRow,
+    "human_decision_resolutions": r.ResolutionRow,
+    "submissions": r.SubmissionRow,
+    "effects": r.EffectRow,
+    "effect_attempts": r.EffectAttemptRow,
+    "workflow_updates": r.UpdateRow,
+    "run_sources": r.SourceRow,
+}
+
+
+def make(path: Path) -> Path:
+    write_once(path, lambda tx: None, create=True, clock=HandClock())
+    return path
+
+
+def touch(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(statement)
+    connection.close()
+
+
+def refused(path: Path, error: type[StoreError]) -> str:
+    before = path.read_bytes() if path.is_file() else None
+    for use in (lambda: read_once(path, store_facts), lambda: write_once(path, lambda tx: None)):
+        with pytest.raises(error) as caught:
+            use()
+    assert (path.read_bytes() if path.is_file() else None) == before
+    return str(caught.value)
+
+
+def test_a_missing_store_is_not_made(tmp_path: Path) -> None:
+    path = tmp_path / "none" / "state.sqlite"
+    assert "lockgate demo makes one" in refused(path, StoreMissing)
+    assert not path.parent.exists()
+
+
+def test_an_empty_file_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / "state.sqlite").touch()
+    refused(tmp_path / "state.sqlite", StoreMissing)
+
+
+def test_what_is_no_database_is_foreign(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    path.write_bytes(b"something else entirely, and long enough to be looked at" * 100)
+    assert "not an SQLite database" in refused(path, StoreForeign)
+
+
+def test_a_foreign_file_is_not_created_over(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    touch(path, "CREATE TABLE theirs (a)")
+    before = path.read_bytes()
+    with pytest.raises(StoreForeign):
+        write_once(path, lambda tx: None, create=True)
+    assert path.read_bytes() == before
+
+
+def test_a_directory_is_foreign(tmp_path: Path) -> None:
+    refused(tmp_path, StoreForeign)
+
+
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    path = make(tmp_path / "state.sqlite")
+    touch(path, "PRAGMA user_version=99")
+    assert "newer lockgate" in refused(path, StoreTooNew)
+
+
+def test_an_older_schema_asks_for_migrate(tmp_path: Path) -> None:
+    path = make(tmp_path / "state.sqlite")
+    touch(path, "PRAGMA user_version=0")
+    assert "lockgate migrate" in refused(path, StoreTooOld)
+
+
+def test_other_tables_are_foreign(tmp_path: Path) -> None:
+    path = make(tmp_path / "state.sqlite")
+    touch(path, "CREATE TRIGGER sly AFTER INSERT ON events BEGIN DELETE FROM events; END")
+    refused(path, StoreForeign)
+
+
+def test_a_network_file_system_is_unsafe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make(tmp_path / "state.sqlite")
+    monkeypatch.setattr(location, "file_system", lambda path: "nfs4")
+    assert "network file system" in refused(path, StoreUnsafeLocation)
+
+
+def test_somebody_elses_store_is_unsafe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make(tmp_path / "state.sqlite")
+    monkeypatch.setattr(os, "geteuid", lambda: 4242)
+    monkeypatch.setattr(os, "getegid", lambda: 4242)
+    monkeypatch.setattr(os, "getgroups", list)
+    assert "belongs to user" in refused(path, StoreUnsafeLocation)
+
+
+def test_the_mount_of_a_path_is_found() -> None:
+    assert location.file_system(Path("/proc/self")) in ("proc", "")
+    assert location.file_system(Path("/proc/self/none/at/all")) in ("proc", "")
+
+
+def test_an_unwritable_store_is_read_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make(tmp_path / "state.sqlite")
+    monkeypatch.setattr(opening, "is_writable", lambda path: False)
+    assert read_once(path, store_facts).version == opening.VERSION
+    with pytest.raises(StoreReadOnly):
+        write_once(path, lambda tx: None)
+
+
+def test_a_store_is_private(tmp_path: Path) -> None:
+    path = make(tmp_path / "deep" / "er" / "state.sqlite")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_creating_twice_keeps_the_first(tmp_path: Path) -> None:
+    path = make(tmp_path / "state.sqlite")
+    first = read_once(path, store_facts)
+    make(path)
+    assert read_once(path, store_facts) == first
+
+
+def test_every_pragma_is_as_designed(tmp_path: Path) -> None:
+    file = open_file(make(tmp_path / "state.sqlite"), HandClock())
+    asked = {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "busy_timeout": 0,
+        "trusted_schema": 0,
+        "journal_size_limit": 64 << 20,
+        "application_id": 0x4C4F434B,
+        "user_version": 1,
+    }
+    found = {name: file.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in asked}
+    file.close()
+    assert found == asked
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_has_the_fields_of_its_record(table: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(schema())
+    columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+    connection.close()
+    assert columns == list(TABLES[table].__struct_fields__)
+
+
+def test_the_digest_is_that_of_the_schema() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    opening.build(connection)
+    assert opening.schema_digest(connection) == opening.SCHEMA_DIGEST
+    strict = connection.execute("SELECT name FROM pragma_table_list WHERE type = 'table' AND strict = 0").fetchall()
+    connection.close()
+    assert [name for (name,) in strict if not name.startswith("sqlite_")] == []
+
+
+def test_a_misspelt_status_is_refused_by_the_table(bench: Bench) -> None:
+    run_id = bench.run_id()
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        bench.write(lambda tx: tx.connection.execute("UPDATE runs SET status = 'runing' WHERE run_id = ?", (run_id,)))

@@ -1,0 +1,157 @@
+"""Takeover, claims in order, deadlines and the next moment at which something is due."""
+
+import pytest
+
+from lockgate.model.errors import Refused
+from lockgate.model.records import Actor
+from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
+from lockgate.store import claims, commands, hosts, reads
+from lockgate.store.claims import Owner
+from lockgate.store.hosts import Identity
+
+from .conftest import HOST, USER, Bench, definition
+
+ONE = Identity(host_id="host-1", pid=4242, process_start="77", capacity=4)
+TWO = Identity(host_id="host-2", pid=4343, process_start="88", capacity=4)
+
+
+def alive(pid: int, start: str) -> bool:
+    return True
+
+
+def dead(pid: int, start: str) -> bool:
+    return False
+
+
+def test_a_living_host_keeps_its_store(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    with pytest.raises(Refused, match="host pid 4242 holds this store"):
+        bench.write(lambda tx: hosts.take_over(tx, TWO, alive))
+    assert bench.read(hosts.host_state).epoch == 1
+
+
+def test_a_dead_host_is_replaced_at_once(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    run_id = bench.run_id()
+    claim = bench.claim(run_id)
+    bench.write(lambda tx: hosts.worker_starting(tx, claim, "worker-1", 1))
+    bench.write(lambda tx: hosts.worker_launched(tx, "worker-1", 99, "5"))
+    bench.ready(claim)
+    attempt = bench.begin(claim, "work")
+    taken = bench.write(lambda tx: hosts.take_over(tx, TWO, dead))
+    assert (taken.epoch, taken.lost) == (2, (run_id,))
+    orphan = taken.orphans[0]
+    assert (orphan.pid, orphan.process_start, orphan.attempt_id) == (99, "5", attempt)
+    detail = bench.read(lambda connection: reads.run(connection, run_id))
+    assert (detail.run.queue, detail.run.losses, detail.attempts[0].status) == ("queued", 0, "interrupted")
+    assert detail.worker is not None
+    assert detail.worker.status == WorkerStatus.ORPHANED
+
+
+def test_another_boot_means_expired(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    bench.clock.boot_id = "boot-2"
+    bench.clock.mono_ms = 5
+    assert bench.write(lambda tx: hosts.take_over(tx, TWO, alive)).epoch == 2
+
+
+def test_a_lease_is_live_to_its_limit_and_not_a_tick_longer(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    bench.clock.pass_ms(30_000)
+    with pytest.raises(Refused):
+        bench.write(lambda tx: hosts.take_over(tx, TWO, alive))
+    bench.clock.pass_ms(1)
+    assert bench.write(lambda tx: hosts.take_over(tx, TWO, alive)).epoch == 2
+
+
+def test_a_clock_step_neither_expires_nor_keeps_a_lease(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    for step in (-3_600_000, 7_200_000):
+        bench.clock.wall_ms += step
+        with pytest.raises(Refused):
+            bench.write(lambda tx: hosts.take_over(tx, TWO, alive))
+
+
+def test_one_heartbeat_renews_the_host_and_its_claims(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    run_id = bench.run_id()
+    bench.claim(run_id)
+    bench.clock.pass_ms(10_000)
+    assert bench.write(lambda tx: hosts.renew(tx, "host-1", 1)) == {run_id}
+    held = bench.read(hosts.held_claims)[0]
+    assert held.heartbeat_mono == bench.clock.mono_ms
+
+
+def test_answered_runs_go_first_and_inline_ones_never(bench: Bench) -> None:
+    queued = bench.run_id()
+    inline = bench.run_id(made=definition(ref="inline:sample"))
+    answered, request_id, digest = bench.at_decision()
+    bench.clock.pass_ms(1_000)
+    bench.answer(request_id, digest)
+    order = []
+    while (claimed := bench.write(lambda tx: claims.claim_next(tx, HOST))) is not None:
+        order.append(claimed.run.run_id)
+    assert order == [answered, queued]
+    assert bench.claim(inline, Owner(kind=OwnerKind.PROCESS, id="process:1:2")).generation == 1
+
+
+def test_what_is_excluded_is_not_claimed(bench: Bench) -> None:
+    first, second = bench.run_id(), bench.run_id()
+    claimed = bench.write(lambda tx: claims.claim_next(tx, HOST, exclude=[first]))
+    assert claimed.run.run_id == second
+
+
+def test_claims_of_a_dead_process_are_ended(bench: Bench) -> None:
+    run_id = bench.run_id()
+    bench.claim(run_id, hosts.process_owner(31, "7"))
+    assert bench.write(lambda tx: hosts.end_lost_claims(tx, "host-1", alive)) == ()
+    assert bench.write(lambda tx: hosts.end_lost_claims(tx, "host-1", dead)) == (run_id,)
+    assert bench.read(lambda connection: reads.run(connection, run_id)).run.queue == "queued"
+
+
+def test_deadlines_fall_due_and_paused_runs_wait(bench: Bench) -> None:
+    run_id, request_id, _ = bench.at_decision(seconds=60)
+    due_at = bench.read(hosts.next_deadline)
+    assert due_at == bench.clock.wall_ms + 60_000
+    assert bench.read(lambda connection: hosts.due_deadlines(connection, due_at - 1)) == ()
+    assert bench.read(lambda connection: hosts.due_deadlines(connection, due_at)) == (request_id,)
+    bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="p"))
+    assert bench.read(lambda connection: hosts.due_deadlines(connection, due_at)) == ()
+    assert bench.read(hosts.next_deadline) is None
+    assert bench.read(hosts.next_available) is None
+
+
+def test_a_pause_can_ask_to_stop_at_once(bench: Bench) -> None:
+    run_id = bench.run_id()
+    bench.claim(run_id)
+    bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="1"))
+    assert bench.read(lambda connection: hosts.stops_now(connection, [run_id])) == frozenset()
+    bench.clock.pass_ms(1)
+    bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="2", now=True))
+    assert bench.read(lambda connection: hosts.stops_now(connection, [run_id])) == {run_id}
+    bench.clock.pass_ms(1)
+    bench.write(lambda tx: commands.resume(tx, run_id, actor=USER, key="3"))
+    assert bench.read(lambda connection: hosts.stops_now(connection, [run_id])) == frozenset()
+
+
+def test_a_launch_that_dies_at_once_blocks(bench: Bench) -> None:
+    run_id = bench.run_id()
+    claim = bench.claim(run_id)
+    host = Actor(kind=ActorKind.HOST, id="host-1")
+    bench.write(
+        lambda tx: claims.lose(
+            tx,
+            run_id,
+            claim.generation,
+            cause="exit",
+            counted=True,
+            progressed=False,
+            actor=host,
+            exit_code=9,
+        )
+    )
+    detail = bench.read(lambda connection: reads.run(connection, run_id))
+    assert (detail.run.error_code, detail.run.queue) == ("worker_lost", "parked")
+    assert bench.write(lambda tx: claims.claim_next(tx, HOST)) is None
+    bench.write(lambda tx: commands.resume(tx, run_id, actor=USER, key="r"))
+    assert bench.write(lambda tx: claims.claim_next(tx, HOST)) is not None
