@@ -136,9 +136,7 @@ def blocked(bench: Bench) -> str:
     run_id = bench.run_id()
     claim = bench.claim(run_id)
     bench.write(lambda tx: hosts.worker_starting(tx, claim, f"worker-{run_id}", 1))
-    bench.write(
-        lambda tx: claims.block(tx, claim, BlockCode.LOAD_FAILED, "hello.py, line 3: SyntaxError", actor=USER)
-    )
+    bench.write(lambda tx: claims.block(tx, claim, BlockCode.LOAD_FAILED, "hello.py, line 3: SyntaxError", actor=USER))
     return run_id
 
 

@@ -67,9 +67,7 @@ def _key(connection: sqlite3.Connection, table: str) -> str:
 
 
 def _other(connection: sqlite3.Connection, table: str, column: str, old: Any) -> Any:
-    (kind,) = connection.execute(
-        f"SELECT type FROM pragma_table_info('{table}') WHERE name = '{column}'"
-    ).fetchone()
+    (kind,) = connection.execute(f"SELECT type FROM pragma_table_info('{table}') WHERE name = '{column}'").fetchone()
     if kind == "INTEGER":
         return (old or 0) + 1
     # A name that is nobody's; hashes and ids change in their last character only.
@@ -121,9 +119,7 @@ def test_a_changed_event_breaks_the_chain(copy: tuple[Path, str], column: str, s
     path, run_id = copy
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA ignore_check_constraints=ON")
-    (old,) = connection.execute(
-        f"SELECT {column} FROM events WHERE run_id = ? AND seq = ?", (run_id, seq)
-    ).fetchone()
+    (old,) = connection.execute(f"SELECT {column} FROM events WHERE run_id = ? AND seq = ?", (run_id, seq)).fetchone()
     new = 10_000 if column in ("event_seq", "seq") else _other(connection, "events", column, old)
     if column == "payload":
         new = old.replace("{", "{ ", 1)

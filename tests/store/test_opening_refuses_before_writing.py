@@ -1,8 +1,10 @@
 """A file that is not a store of ours is refused with its own error, and not one byte of it changes."""
 
+import asyncio
 import os
 import sqlite3
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from lockgate.store import location, opening
 from lockgate.store.once import read_once, write_once
 from lockgate.store.openfile import open_file
 from lockgate.store.reads import store_facts
+from lockgate.store.shell import open_store
 from lockgate.store.statements import schema
 
 from .conftest import Bench, HandClock
@@ -188,3 +191,14 @@ def test_a_misspelt_status_is_refused_by_the_table(bench: Bench) -> None:
     run_id = bench.run_id()
     with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
         bench.write(lambda tx: tx.connection.execute("UPDATE runs SET status = 'runing' WHERE run_id = ?", (run_id,)))
+
+
+def test_a_refused_opening_leaves_no_thread(tmp_path: Path) -> None:
+    async def knock() -> None:
+        async with open_store(tmp_path / "none.sqlite"):
+            raise AssertionError("it cannot open")
+
+    before = threading.active_count()
+    with pytest.raises(StoreMissing):
+        asyncio.run(knock())
+    assert threading.active_count() == before

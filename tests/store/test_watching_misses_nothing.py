@@ -121,7 +121,7 @@ async def test_a_still_picture_cannot_be_followed(tmp_path: Path, monkeypatch: p
     Bench(path).close()
 
     def immutable(path: Path, patience: object) -> object:
-        connection = opening._connect(path, "immutable=1")
+        connection = opening.connect(path, "immutable=1")
         return connection, True
 
     monkeypatch.setattr(opening, "open_reading", immutable)

@@ -38,13 +38,13 @@ _QUERY_ONLY = ("PRAGMA query_only=ON", "PRAGMA query_only", 1)
 
 def open_writing(path: Path, patience: Patience) -> sqlite3.Connection:
     """A connection that may write an existing store of the present schema."""
-    connection = _connect(path, "mode=rw")
+    connection = connect(path, "mode=rw")
     try:
         _check(connection, path, patience)
         mode = patience.until_free(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchone()[0])
         if mode != "wal":
             raise StoreError(f"the store {path} cannot use a write-ahead log: journal mode is {mode}")
-        _set(connection, path, _PRAGMAS)
+        set_pragmas(connection, path, _PRAGMAS)
     except BaseException:
         connection.close()
         raise
@@ -54,10 +54,10 @@ def open_writing(path: Path, patience: Patience) -> sqlite3.Connection:
 def open_reading(path: Path, patience: Patience) -> tuple[sqlite3.Connection, bool]:
     """A connection that never writes, and whether it is only a still picture of a file that cannot be locked."""
     for options, still in (("mode=ro", False), ("immutable=1", True)):
-        connection = _connect(path, options)
+        connection = connect(path, options)
         try:
             _check(connection, path, patience)
-            _set(connection, path, (*_PRAGMAS, _QUERY_ONLY))
+            set_pragmas(connection, path, (*_PRAGMAS, _QUERY_ONLY))
         except sqlite3.OperationalError as error:
             connection.close()
             if still or os.path.exists(f"{path}-wal"):
@@ -104,7 +104,7 @@ def create(path: Path, patience: Patience, *, store_id: str, at: int, shared_gro
     except OSError as error:
         raise StoreReadOnly(str(path), error.strerror or str(error)) from error
     _sync_directory(path.parent)
-    connection = _connect(path, "mode=rw")
+    connection = connect(path, "mode=rw")
     try:
         patience.until_free(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchone())
         patience.until_free(lambda: connection.execute("BEGIN IMMEDIATE"))
@@ -146,7 +146,8 @@ def check_version(connection: sqlite3.Connection, path: str) -> None:
         raise StoreTooOld(path, found, VERSION)
 
 
-def _connect(path: Path, options: str) -> sqlite3.Connection:
+def connect(path: Path, options: str) -> sqlite3.Connection:
+    """A bare connection with these URI options, nothing checked yet."""
     # The connection is made and used on one owned thread, but may be closed from another when that one is gone.
     return sqlite3.connect(
         f"file:{quote(str(path))}?{options}",
@@ -172,7 +173,8 @@ def _check(connection: sqlite3.Connection, path: Path, patience: Patience) -> No
         raise StoreForeign(str(path), f"its tables are not those of schema {VERSION}")
 
 
-def _set(connection: sqlite3.Connection, path: Path, pragmas: tuple[tuple[str, str, int], ...]) -> None:
+def set_pragmas(connection: sqlite3.Connection, path: Path, pragmas: tuple[tuple[str, str, int], ...]) -> None:
+    """Sets each pragma and reads it back."""
     for change, question, expected in pragmas:
         connection.execute(change)
         answer = connection.execute(question).fetchone()

@@ -4,6 +4,7 @@ A transaction is one function here, with no await inside it: a cancelled await b
 the transaction open, and the next commit would persist half of it. The only module that knows aiosqlite.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -27,6 +28,20 @@ class OwnedConnection(aiosqlite.Connection):
             return self._file.connection
 
         super().__init__(connect, iter_chunk_size=64)  # type: ignore[arg-type]
+
+    async def _connect(self) -> "OwnedConnection":
+        """Opens. Where that fails, the thread has ended before anybody learns of it: a loop that is closed right
+        after would otherwise kill the thread in the middle of its last word."""
+        try:
+            await super()._connect()
+        except BaseException:
+            self._patience.give_up()
+            while self._thread.is_alive():
+                await asyncio.sleep(0.001)
+            if self._file is not None:
+                self._file.close()
+            raise
+        return self
 
     @property
     def file(self) -> OpenFile:
