@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +38,10 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 @pytest.fixture
-def copy(original: tuple[Path, str], tmp_path: Path) -> Iterator[tuple[Path, str]]:
+def copy(original: tuple[Path, str], tmp_path: Path) -> tuple[Path, str]:
     path, run_id = original
     shutil.copy(path, tmp_path / "state.sqlite")
-    yield tmp_path / "state.sqlite", run_id
+    return tmp_path / "state.sqlite", run_id
 
 
 def change(path: Path, table: str, column: str, run_id: str) -> None:
@@ -69,7 +68,7 @@ def _key(connection: sqlite3.Connection, table: str) -> str:
 def _other(connection: sqlite3.Connection, table: str, column: str, old: Any) -> Any:
     (kind,) = connection.execute(f"SELECT type FROM pragma_table_info('{table}') WHERE name = '{column}'").fetchone()
     if kind == "INTEGER":
-        return (old or 0) + 1
+        return (old or 0) + 1_000
     # A name that is nobody's; hashes and ids change in their last character only.
     return f"{old[:-1]}{'x' if old[-1] != 'x' else 'y'}" if old else "x"
 
