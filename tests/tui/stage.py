@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from textual import events
 from textual.pilot import Pilot
 from textual.widget import Widget
 
@@ -108,6 +109,12 @@ class Stage:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        """Types into the card's text as a terminal sends it, without a pause after each key."""
+        for character in text:
+            self.app.post_message(events.Key("space" if character == " " else character, character))
         await self.pilot.pause()
 
     @property

@@ -123,7 +123,7 @@ class CardFrame(Vertical):
             if moment.draft:
                 prompt = [draft_head(len(moment.draft), cells, lens)]
         else:
-            label = choice.label if choice is not None else None
+            label = choice.label if choice is not None and not state.barred else None
             button = [button_line(label, moment.why_not, cells, lens)]
             if choice is not None and choice.input is not None:
                 prompt = prompt_lines(choice.input, len(state.text), cells, lens)
@@ -206,7 +206,7 @@ class CardFrame(Vertical):
         if is_too_small(lens) or state.is_closed:
             return
         cells = card_width(lens) - 2 if boxed(lens) else card_width(lens)
-        label = state.choice.label if state.choice is not None else None
+        label = state.choice.label if state.choice is not None and not state.barred else None
         line = button_line(label, moment.why_not, cells, lens)
         self.button.show([line if each else each for each in self.button.lines])
 

@@ -149,8 +149,7 @@ class CardScreen(ModalScreen[None]):
             return f"recording, store is locked {lasted} s" if lasted else "recording"
         blocks = self.frame.blocks
         unread = len(blocks.source) - blocks.last_visible
-        why = state.why_not(unread=unread, armed_in_ms=self._guard.left_ms, is_seen=blocks.is_seen)
-        return self._said or why
+        return state.why_not(unread=unread, armed_in_ms=self._guard.left_ms, is_seen=blocks.is_seen)
 
     def _draft_text(self, state: CardState) -> str:
         """What was typed and can no longer be recorded."""
@@ -175,7 +174,10 @@ class CardScreen(ModalScreen[None]):
             return
         if self._guard.left_ms == 0 and self._arming is not None:
             self._arming.pause()
-        self.frame.draw_button(state, self.lens(), self._moment())
+        lens = self.lens()
+        self.frame.draw_button(state, lens, self._moment())
+        if not boxed(lens):
+            self._draw_status(state, lens)
 
     def _tick(self) -> None:
         """Once a second: the time left, and how long the store has been locked."""
@@ -191,11 +193,16 @@ class CardScreen(ModalScreen[None]):
             count = len(state.request.choices)
             pick = f"1-{count}" if count > 1 else "1"
             keys = [(pick, "pick"), ("ctrl+s", "record"), ("PgDn", "read on"), ("Tab", "text"), ("esc", "close")]
-        kept = bool(self.lockgate.drafts.of(state.request.request_id).texts)
-        end: Line = (Span("draft kept", "muted"),) if kept else ()
+        self._status.show([status_line(keys, self._notice(state, lens), lens)])
+
+    def _notice(self, state: CardState, lens: Lens) -> Line:
+        """The right end of the status line: what was just said, else whether there is a draft."""
+        if self._said:
+            return (Span(self._said),)
         if not boxed(lens) and not state.is_closed and (why := self._why_not(state)):
-            end = (Span(why, "text"),)  # beside the button there is no room for it
-        self._status.show([status_line(keys, end, lens)])
+            return (Span(why),)  # beside the button there is no room for it
+        kept = bool(self.lockgate.drafts.of(state.request.request_id).texts)
+        return (Span("draft kept", "muted"),) if kept else ()
 
     def on_resize(self) -> None:
         self._draw()

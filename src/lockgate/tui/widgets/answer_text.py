@@ -34,11 +34,11 @@ class AnswerText(TextArea):
         # A control character in a paste would reach the terminal when the text is painted.
         text = clean(event.text, multiline=True)
         room = max(0, self.limit - len(self.text) + len(self.selected_text))
-        if len(text) > room:
-            self.post_message(self.Cut(len(text) - room))
-            text = text[:room]
-        if result := self._replace_via_keyboard(text, *self.selection):
+        lost = max(0, len(text) - room)
+        if result := self._replace_via_keyboard(text[:room], *self.selection):
             self.move_cursor(result.end_location)
+        if lost:
+            self.post_message(self.Cut(lost))
 
     @property
     def rows(self) -> int:

@@ -205,7 +205,7 @@ class DetailPane(Pane):
             return self.trace.position() or (Span(f"{self.trace.cursor_index + 1} of {total} events", "muted"),)
         shown = self.focus_target
         total = len(shown.source)
-        if self._tab == "Steps" or not total:
+        if self._tab == "Steps" or isinstance(shown.source, EmptySource):
             return EMPTY
         last = min(shown.first_visible + shown.visible_count, total)
         return (Span(f"{last} of {total} lines", "muted"),)
