@@ -43,6 +43,12 @@ def test_a_wrong_command_line_is_usage(lockgate: Command, arguments: list[str]) 
     assert said.error["code"] == "usage"
 
 
+def test_an_argument_that_is_no_text_is_usage(lockgate: Command) -> None:
+    said = lockgate("show", "run\udcff", "--json")
+    assert said.code == 2
+    assert "argument 2" in said.error["message"]
+
+
 def test_people_get_one_sentence_on_stderr(lockgate: Command) -> None:
     said = lockgate("nope")
     assert said.code == 2

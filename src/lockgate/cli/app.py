@@ -103,18 +103,21 @@ def run(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    call = Call()
     try:
-        return _invoke(call, arguments)
+        return _invoke(Call(), arguments)
     except BrokenPipeError:
         # Whoever read stdout went away; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exits.OK
+    except OSError:
+        # The terminal is gone: there is nobody left to tell.
+        return exits.FAILURE
 
 
 def _invoke(call: Call, arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     try:
+        _check_text(arguments)
         code = lockgate.main(list(arguments), prog_name="lockgate", obj=call, standalone_mode=False)
         return code if isinstance(code, int) else exits.OK
     except click.UsageError as error:
@@ -136,6 +139,14 @@ def _invoke(call: Call, arguments: Sequence[str]) -> int:
         traceback.print_exc()
         fail(call, as_json, "internal", f"a defect of Lockgate: {type(error).__name__}: {error}", {})
         return exits.FAILURE
+
+
+def _check_text(arguments: Sequence[str]) -> None:
+    for number, argument in enumerate(arguments, start=1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise click.UsageError(f"argument {number} is not UTF-8 text: {argument!a}") from None
 
 
 def fail(call: Call, as_json: bool, code: str, message: str, details: dict[str, Any]) -> None:

@@ -38,6 +38,8 @@ def demonstrate(call: Call, directory: Path | None, *, dashboard: bool) -> int:
     """Makes or continues the demo; gives the exit code. Whatever happens, the host that it started is stopped."""
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     place = Place((directory or demo_dir(stamp)).expanduser().absolute())
+    if not call.as_json:
+        call.tell(f"{'going on with' if place.is_whole else 'making'} the demo in {place.directory}")
     with _told():
         prepare(place)
     call.use_store(place.store)

@@ -28,7 +28,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Every setting of one command. `keys` maps an action of the dashboard to its key, `filters` a name to a filter."""
+    """Every setting of one command. `keys` maps an action of the dashboard to its key."""
 
     file: Path
     found: Mapping[str, Setting]
@@ -67,11 +67,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def keys(self) -> Mapping[str, str]:
         keys: Mapping[str, str] = self.found["keys"].value
         return keys
-
-    @property
-    def filters(self) -> Mapping[str, str]:
-        filters: Mapping[str, str] = self.found["filters"].value
-        return filters
 
 
 def read(flags: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
@@ -185,6 +180,5 @@ SETTINGS: Mapping[str, tuple[Callable[[Any], Any], Any]] = {
     "zone": (_zone, None),
     "max_workers": (_workers, 4),
     "keys": (_words, dict),
-    "filters": (_words, dict),
 }
 """Name -> (how a given value becomes a value, the default or a function that makes it)."""
