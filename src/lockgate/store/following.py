@@ -37,7 +37,7 @@ class Follower:
             commits = self.own_commits
             wake = await self._connection.run(lambda file: file.read(self._collect))
             foreign, self._seen_commits = commits == self._seen_commits, commits
-            if wake.run_ids or wake.pruned or (not first and (wake.host or foreign or not self.others_only)):
+            if wake.run_ids or wake.pruned or (not first and (foreign or not self.others_only)):
                 yield wake
             if not first:
                 await self.watcher.rest()
