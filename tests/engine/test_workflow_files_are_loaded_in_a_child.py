@@ -123,6 +123,22 @@ def test_a_graph_error_names_file_line_and_node(write: Write) -> None:
     assert found.reason == "line 3: the edge a → b leads to an unknown node 'b'"
 
 
+@pytest.mark.parametrize("layout", ["{}, {}", "{},\n    {}"])
+def test_a_node_that_is_refused_by_its_constructor_is_named(write: Write, layout: str) -> None:
+    nodes = layout.format('"a": compute(print)', '"b": shell("ls", effect=manual("x"))')
+    text = "from lockgate import *\nw = Workflow('w', start='a', edges=[edge('a', 'b')], nodes={" + nodes + "})\n"
+    found = refusal(write(text))
+    assert found.node == "b"
+    assert "a command is a list of texts" in found.reason
+
+
+def test_an_argument_that_a_constructor_does_not_have(write: Write) -> None:
+    text = "from lockgate import *\nw = Workflow('w', start='a', nodes={'a': shell(['ls'])})\n"
+    found = refusal(write(text))
+    assert found.node == "a"
+    assert "effect" in found.reason
+
+
 def test_what_a_file_prints_does_not_mix_with_the_answer(write: Write, tmp_path: Path) -> None:
     write("print('{}')\nimport os; os.write(1, b'noise')\n" + good("flow"))
     assert check("flow.py", caller=tmp_path).name == "flow"

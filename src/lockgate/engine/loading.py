@@ -1,11 +1,11 @@
 """Loads a workflow file in this process, and says in one error what is wrong with it."""
 
 import sys
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from lockgate.engine.locating import node_at, place_of
 from lockgate.engine.places import project_dir as project_dir_of
 from lockgate.engine.sources import measure
 from lockgate.flow.authoring.workflow import Workflow
@@ -51,24 +51,24 @@ def _execute(file: Path, content: bytes, root: Path) -> ModuleType:
     sys.modules[module.__name__] = module
     try:
         exec(compile(content, str(file), "exec"), module.__dict__)
-    except DefinitionError as problem:
-        reason = f"line {_line(problem, file)}: {problem.reason}"
-        raise DefinitionError(reason, file=str(file), node=problem.node) from problem
     except SyntaxError as problem:
         raise DefinitionError(_syntax(problem, file), file=str(file)) from problem
-    except SystemExit as problem:
-        reason = f"line {_line(problem, file)}: it calls sys.exit while it is loaded"
-        raise DefinitionError(reason, file=str(file)) from problem
-    except Exception as problem:
-        reason = f"line {_line(problem, file)}: {type(problem).__name__}: {problem}"
-        raise DefinitionError(reason, file=str(file)) from problem
+    except (Exception, SystemExit) as problem:
+        raise _refusal(problem, file, content) from problem
     return module
 
 
-def _line(problem: BaseException, file: Path) -> int:
-    """The line of the workflow file that the error passed through last."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    return next((frame.lineno or 0 for frame in reversed(frames) if frame.filename == str(file)), 0)
+def _refusal(problem: BaseException, file: Path, content: bytes) -> DefinitionError:
+    """What is wrong with the file, with the line and, where the text tells it, the node."""
+    place = place_of(problem, file)
+    node = problem.node if isinstance(problem, DefinitionError) else None
+    if isinstance(problem, DefinitionError):
+        reason = problem.reason
+    elif isinstance(problem, SystemExit):
+        reason = "it calls sys.exit while it is loaded"
+    else:
+        reason = f"{type(problem).__name__}: {problem}"
+    return DefinitionError(f"line {place[0]}: {reason}", file=str(file), node=node or node_at(content, place))
 
 
 def _syntax(problem: SyntaxError, file: Path) -> str:

@@ -1,0 +1,40 @@
+"""Which node of a workflow file a place in its text belongs to.
+
+A constructor that refuses its arguments does not know the node that it was to become; the text does.
+"""
+
+import ast
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def place_of(problem: BaseException, file: Path) -> tuple[int, int]:
+    """The line (from 1) and column (from 0, in bytes) of the file at which the error passed through last."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    frame = next((frame for frame in reversed(frames) if frame.filename == str(file)), None)
+    return (0, 0) if frame is None else (frame.lineno or 0, getattr(frame, "colno", None) or 0)
+
+
+def node_at(content: bytes, place: tuple[int, int]) -> str | None:
+    """The id of the node whose value in `nodes={...}` covers the place, None where the text does not say."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):
+        return None
+    for key, value in _entries(tree):
+        end = (value.end_lineno or value.lineno, value.end_col_offset or 0)
+        if (value.lineno, value.col_offset) <= place < end:
+            return key
+    return None
+
+
+def _entries(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call):
+            continue
+        for keyword in call.keywords:
+            if keyword.arg == "nodes" and isinstance(keyword.value, ast.Dict):
+                for key, value in zip(keyword.value.keys, keyword.value.values, strict=True):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        yield key.value, value
