@@ -6,7 +6,6 @@ for a slot.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Collection
 
 from lockgate.host.ledger import Ledger
@@ -66,10 +65,14 @@ class Scheduler:
     async def _obey(self) -> None:
         """Stops the workers of runs that others have cancelled, taken over, or paused at once."""
         touched, self._touched = self._touched, set()
-        supervised = [self._active[run_id].claimed for run_id in touched if run_id in self._active]
-        if supervised:
-            for run_id, cause in (await self._ledger.taken_away(supervised)).items():
-                self.stop_run(run_id, cause)
+        held = [one for one in self.active if one.run_id in touched and one.has_claim]
+        if not held:
+            return
+        causes = await self._ledger.taken_away([one.claimed for one in held])
+        for one in held:
+            # What the worker itself has ended meanwhile is not taken away from it.
+            if one.run_id in causes and one.has_claim:
+                one.stop(causes[one.run_id])
 
     async def _fill(self) -> None:
         while len(self._tasks) < self._capacity:
@@ -93,9 +96,12 @@ class Scheduler:
     async def _sleep(self, due_in_ms: int | None) -> None:
         """Until woken, or until the next known moment."""
         seconds = LONGEST_SLEEP_S if due_in_ms is None else min(LONGEST_SLEEP_S, max(1, due_in_ms) / 1000)
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
+        except TimeoutError:
+            # A wake may have been lost in a host's own commits: now and then everything is looked at.
+            self._touched.update(self._active)
 
     async def stop(self) -> None:
         """Ends every worker and gives its run back; no loss of these counts."""

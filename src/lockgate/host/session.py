@@ -45,7 +45,7 @@ from lockgate.host.protocol import (
 )
 from lockgate.model.errors import ClaimLost, LockgateError, Refused, StoreBusy, StoreError
 from lockgate.model.records import Continuation, CurrentAttempt, HeadState, Record, Reply, Value
-from lockgate.model.statuses import Recovery
+from lockgate.model.statuses import EffectStatus, Recovery
 
 ENDINGS = (FinishAttempt, WaitForInput)
 _BUSY_PAUSE_S = 0.2
@@ -77,6 +77,8 @@ class Session:
         self.attempt: ActiveAttempt | None = None
         self.attempts: list[str] = []
         self.progressed = False
+        self.has_claim = True
+        """Until the worker's own proposal ends the claim; others may have ended it before."""
         self.answered: str | None = None
         self.said: Exiting | SourcesDiffer | LoadFailed | None = None
         self.changed = asyncio.Event()
@@ -183,8 +185,11 @@ class Session:
         match proposal:
             case StartAttempt():
                 self._begin(proposal.attempt_id, proposal.node_id, proposal.timeout_ms)
-            case FinishAttempt() | WaitForInput() | Finish():
+            case FinishAttempt():
                 self.attempt = None
+            case WaitForInput() | Finish() | SettleEffect(status=EffectStatus.AMBIGUOUS):
+                self.attempt = None
+                self.has_claim = False
             case SetTimeout() if self.attempt is not None:
                 self.attempt = replace(self.attempt, until=_limit(proposal.timeout_ms))
             case ReserveEffect() if self.attempt is not None and result.get("answer") in ("execute", "verify"):

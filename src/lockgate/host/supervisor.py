@@ -47,11 +47,17 @@ class Supervisor:
         self._output = output
         self._stopped: str | None = None
         self._stop = asyncio.Event()
+        self._session: Session | None = None
         self.pid: int | None = None
 
     @property
     def run_id(self) -> str:
         return self.claimed.run_id
+
+    @property
+    def has_claim(self) -> bool:
+        """Whether the worker has not itself ended its claim: one that only waits to exit need not be stopped."""
+        return self._session is None or self._session.has_claim
 
     def stop(self, cause: str) -> None:
         """Ends the group: fenced, TERM, two seconds, KILL. The first cause stands."""
@@ -71,17 +77,20 @@ class Supervisor:
         await self._ledger.give_back(self.claimed, ending)
 
     async def _launch(self, spawned: Spawned) -> Ending:
-        session: Session | None = None
         try:
             channel = await Channel.over(spawned.socket)
-            capture = Capture(self.run_id, spawned.stdout, spawned.stderr, self._output, lambda: _name(session))
-            session = Session(channel, self._execution, self.claimed.launch, capture.drain)
+            capture = Capture(self.run_id, spawned.stdout, spawned.stderr, self._output, self._attempt_id)
+            session = self._session = Session(channel, self._execution, self.claimed.launch, capture.drain)
             return await self._supervise(spawned, session, capture)
         finally:
             # Also when the host itself fails or is cancelled: nothing of a worker outlives its supervisor.
             signal_group(spawned.pid, signal.SIGKILL)
-            kill_descendants(spawned.pid, session.attempts if session is not None else ())
+            kill_descendants(spawned.pid, self._session.attempts if self._session is not None else ())
             spawned.child.wait()
+
+    def _attempt_id(self) -> str | None:
+        attempt = self._session.attempt if self._session is not None else None
+        return attempt.attempt_id if attempt is not None else None
 
     async def _supervise(self, spawned: Spawned, session: Session, capture: Capture) -> Ending:
         # Recorded before it is told what to load: a process that no new host could find has run no user code.
@@ -155,10 +164,6 @@ class Supervisor:
         if self._stopped != "timeout" or session.attempt is None:
             return False
         return await commit_timeout(self._execution, session.attempt, self.claimed.launch.definition_digest)
-
-
-def _name(session: Session | None) -> str | None:
-    return session.attempt.attempt_id if session is not None and session.attempt is not None else None
 
 
 def _limit(session: Session, begun: float) -> float | None:
