@@ -113,6 +113,16 @@ def failed(bench: Bench) -> str:
     return run_id
 
 
+def timed_out(bench: Bench) -> str:
+    run_id = bench.run_id()
+    claim = bench.claim(run_id)
+    bench.ready(claim)
+    ended = t.FinishAttempt(attempt_id=bench.begin(claim, "work"), outcome=Outcome.TIMED_OUT, error_summary="60 s")
+    bench.propose(claim, ended)
+    bench.propose(claim, t.Finish(status=RunStatus.TIMED_OUT, error_summary="60 s"))
+    return run_id
+
+
 def restarted(bench: Bench) -> tuple[str, str]:
     """(parent, child): a failed run and its queued restart."""
     parent = failed(bench)
@@ -169,6 +179,7 @@ def all_kinds(bench: Bench) -> dict[str, str]:
         "paused": paused(bench),
         "working": working(bench),
         "queued": bench.run_id(),
+        "timed_out": timed_out(bench),
     }
     made["parent"], made["child"] = restarted(bench)
     return made
