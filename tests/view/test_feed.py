@@ -91,6 +91,7 @@ async def test_a_replaced_file_is_said_and_opened_again(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeding, "RETRY_S", 0.05)
+    monkeypatch.setattr(feeding, "RECOUNT_S", 0.1)
     bench.run_id(title="before")
     other = Bench(tmp_path / "other.sqlite")
     other.run_id(title="after")
@@ -110,6 +111,7 @@ async def test_a_replaced_file_is_said_and_opened_again(
 
 async def test_a_file_that_is_gone_keeps_its_last_data(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeding, "RETRY_S", 0.05)
+    monkeypatch.setattr(feeding, "RECOUNT_S", 0.1)
     bench.run_id(title="kept")
     async with open_dashboard(bench.path, clock=bench.clock) as (feed, _), aclosing(feed.snapshots()) as snapshots:
         watching = Watching(feed, snapshots)

@@ -46,6 +46,7 @@ class Feed:
         self._woken = asyncio.Event()
         self._reader = Reader()
         self._trouble: StoreError | None = None
+        self._told: StoreError | None = None
         self._since = 0
 
     def now(self) -> Now:
@@ -63,7 +64,7 @@ class Feed:
         The last data stays in it, with the state of the store and since when it is so.
         """
         last: Snapshot | None = None
-        following = asyncio.create_task(self._follow())
+        following: asyncio.Task[None] | None = None
         try:
             while True:
                 self._woken.clear()
@@ -71,34 +72,51 @@ class Feed:
                 if last is None or _differs(shown, last):
                     yield shown
                     last = shown
-                elif self._trouble is None:
-                    last = replace(last, at=shown.at, store=shown.store)
-                if following.done():
-                    following = asyncio.create_task(self._follow())
                 if self._trouble is not None:
                     await asyncio.sleep(RETRY_S)
-                elif not self._reader.lacks_vector:
+                    continue
+                if following is None or following.done():
+                    # From what was read: nothing that happens before the follower is ready can be missed.
+                    following = asyncio.create_task(self._follow(shown.event_seq))
+                if not self._reader.lacks_vector:
                     await self._rest(last)
         finally:
-            following.cancel()
-            with suppress(asyncio.CancelledError):
-                await following
+            if following is not None:
+                following.cancel()
+                with suppress(asyncio.CancelledError):
+                    await following
 
     async def _rest(self, last: Snapshot) -> None:
         """Waits until there is a reason to read: a change, a new interest, or that time alone made a run wrong."""
         before = self.now()
-        while not self._woken.is_set():
+        while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._woken.wait(), RECOUNT_S)
+            if self._woken.is_set():
+                return
             now = self.now()
             slept = (now.wall_ms - before.wall_ms) - (now.mono_ms - before.mono_ms) > SLEPT_MS
-            if slept or self._reader.recounted(last, now).counts != last.counts:
-                break
+            if slept or self._reader.recounted(last, now).counts != last.counts or not await self._is_there():
+                return
             before = now
 
+    async def _is_there(self) -> bool:
+        """Whether the file that is read is still the one at the path; a follower that came late saw only the new one."""
+        try:
+            await self._door.store.read(lambda connection: None)
+        except StoreError:
+            return False
+        return True
+
     async def _read(self, last: Snapshot | None) -> Snapshot:
-        """Reads, after opening the store again where its file was replaced. Only store errors become states."""
-        began = self.now()
+        """Reads, after opening the store again where its file was replaced. Only store errors become states.
+
+        What the follower found is said before it is mended, so that nobody misses that the data is another.
+        """
+        began, known = self.now(), self._trouble
+        if self._trouble is not None and self._told is not self._trouble:
+            self._told = self._trouble
+            return self._stale(self._trouble, last, began)
         try:
             if isinstance(self._trouble, StoreDetached | StoreMissing | StoreDamaged | StoreTooOld):
                 await self._door.reopen()
@@ -108,9 +126,10 @@ class Feed:
         except StoreError as error:
             if self._trouble is None:
                 self._since = began.wall_ms
-            self._trouble = error
+            self._trouble = self._told = error
             return self._stale(error, last, began)
-        self._trouble = None
+        if self._trouble is known:  # else the follower found something meanwhile
+            self._trouble = self._told = None
         return shown
 
     def _fact(self) -> StoreFact:
@@ -133,12 +152,12 @@ class Feed:
         fact = replace(base.store, state=state, as_of=as_of, since=self._since, sentence=sentence)
         return replace(base, store=fact)
 
-    async def _follow(self) -> None:
+    async def _follow(self, after: int) -> None:
         """Sets `woken` for each wake of the store; ends with the store's trouble, which the next read finds."""
         try:
             if self._door.store.still:
                 await asyncio.Event().wait()
-            async with aclosing(self._door.store.follow()) as wakes:
+            async with aclosing(self._door.store.follow(after)) as wakes:
                 async for _ in wakes:
                     self._woken.set()
         except StoreError as error:
