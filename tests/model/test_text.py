@@ -6,6 +6,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wcwidth import iter_graphemes
 
 from lockgate.model.text import cell_width, clean, clip
 
@@ -89,6 +90,17 @@ def test_a_clipped_text_fits(text: str, cells: int, ellipsis: str) -> None:
 )
 def test_text_is_cut_between_clusters(text: str, cells: int, shown: str) -> None:
     assert clip(text, cells) == shown
+
+
+@given(st.lists(anything | hostile, max_size=4))
+def test_a_text_is_as_wide_as_its_clusters(parts: list[str]) -> None:
+    text = clean("".join(parts))
+    assert cell_width(text) == sum(cell_width(cluster) for cluster in iter_graphemes(text))
+
+
+def test_a_joiner_between_digits_hides_none_of_them() -> None:
+    assert cell_width("000\u200d0") == 4
+    assert clip("000\u200d0", 3) == "00…"
 
 
 def test_a_line_of_megabytes_is_clipped_as_fast_as_a_short_one() -> None:

@@ -104,7 +104,7 @@ def test_ascii_does_not_move_a_cell() -> None:
 
 
 def test_a_terminal_below_40x10_is_asked_to_grow() -> None:
-    assert screen(31, 8)[0] == "enlarge the terminal (need 40x…"
+    assert screen(31, 8)[:2] == ["enlarge the terminal (need", "40x10, have 31x8)"]
     assert screen(60, 8)[0] == "enlarge the terminal (need 40x10, have 60x8)"
 
 

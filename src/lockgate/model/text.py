@@ -7,6 +7,7 @@ again: clean text stays clean under cutting, padding and joining with blanks.
 """
 
 import re
+from functools import lru_cache
 
 from wcwidth import iter_graphemes, wcswidth
 
@@ -59,11 +60,29 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def cell_width(text: str) -> int:
-    """How many terminal cells clean text takes; text that was not cleaned is measured as its clean form."""
-    if text.isascii() and text.isprintable():
-        return len(text)
-    width: int = wcswidth(text)
-    return width if width >= 0 else cell_width(clean(text))
+    """How many terminal cells clean text takes; text that was not cleaned is measured as its clean form.
+
+    The sum over its grapheme clusters, so that a text is as wide as the pieces it was cut into.
+    """
+    if text.isascii():
+        return len(text) if text.isprintable() else len(clean(text))
+    return _cluster_width(text) if len(text) <= _REMEMBERED_CHARS else _summed(text)
+
+
+_REMEMBERED_CHARS = 200
+
+
+@lru_cache(maxsize=4096)
+def _cluster_width(text: str) -> int:
+    return _summed(text)
+
+
+def _summed(text: str) -> int:
+    width = 0
+    for cluster in iter_graphemes(text):
+        cells: int = wcswidth(cluster)
+        width += cells if cells >= 0 else sum(max(wcswidth(character), 1) for character in clean(cluster))
+    return width
 
 
 def clip(text: str, cells: int, ellipsis: str = "…") -> str:

@@ -101,7 +101,7 @@ class Feed:
             before = now
 
     async def _is_there(self) -> bool:
-        """Whether the file that is read is still the one at the path; a follower that came late saw only the new one."""
+        """Whether the file is still the one that was opened; a follower that came late knows only the new one."""
         try:
             await self._door.store.read(lambda connection: None)
         except StoreError:

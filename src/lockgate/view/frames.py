@@ -216,8 +216,8 @@ def _no_detail(snapshot: Snapshot, place: Layout, lens: Lens, focus: int) -> lis
 
 
 def _timeline_rule(snapshot: Snapshot, detail: ShownDetail, cells: int, lens: Lens, focus: int) -> Line:
-    start = timeline_title(detail, lens, focused=focus == 3)
     end = timeline_state(detail, lens, following=True)
+    start = timeline_title(detail, lens, focused=focus == 3, cells=cells, end=end)
     return _rule(snapshot, start, end, cells, lens, focused=focus == 3, old=True)
 
 

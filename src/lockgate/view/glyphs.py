@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from lockgate.model.statuses import Word
 
+_ARROWS = str.maketrans({"←": "left", "→": "right", "↑": "up", "↓": "down"})
+
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
@@ -53,6 +55,10 @@ class Glyphs:
     on: str
     ok: str
     failed: str
+
+    def key(self, name: str) -> str:
+        """A key's name as this terminal can draw it: arrows in words where it has no arrows."""
+        return name.translate(_ARROWS) if self.ellipsis == "~" else name
 
     def quoted(self, text: str) -> str:
         return f"{self.open_quote}{text}{self.close_quote}"

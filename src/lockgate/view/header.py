@@ -3,7 +3,20 @@
 from collections.abc import Mapping, Sequence
 
 from lockgate.model.statuses import Word
-from lockgate.view.cells import EMPTY, Line, Role, Span, blank, clipped, fitted, joined, line_width, spread
+from lockgate.view.cells import (
+    EMPTY,
+    Line,
+    Role,
+    Span,
+    blank,
+    clipped,
+    fitted,
+    joined,
+    line_width,
+    spread,
+    stacked,
+    wrapped,
+)
 from lockgate.view.lens import Lens
 from lockgate.view.rules import keys
 from lockgate.view.snapshots import Counts, HostFact, HostState, Snapshot, StoreFact, StoreState
@@ -159,7 +172,4 @@ def status_line(pairs: Sequence[tuple[str, str]], end: Line, lens: Lens) -> Line
 def too_small_lines(lens: Lens) -> list[Line]:
     """All that a terminal below 40x10 shows; only quitting works there."""
     text = f"enlarge the terminal (need 40x10, have {lens.columns}x{lens.rows})"
-    rows = [blank(lens.columns) for _ in range(lens.rows)]
-    if rows:
-        rows[0] = fitted((Span(text, "text"),), lens.columns, lens.glyphs.ellipsis)
-    return rows
+    return stacked([(Span(row),) for row in wrapped(text, lens.columns)], lens.rows, lens.columns)

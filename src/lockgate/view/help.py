@@ -21,7 +21,7 @@ def help_lines(groups: Sequence[tuple[str, Keys]], cells: int, lens: Lens) -> li
 
     The first half of the groups stands at the left; `cells` is the width inside the padding.
     """
-    blocks = [_keys(title, pairs) for title, pairs in groups]
+    blocks = [_keys(title, pairs, lens) for title, pairs in groups]
     blocks.append(_glyphs(lens))
     if cells < 70:
         lines = [line for block in blocks for line in (*block, EMPTY)]
@@ -36,10 +36,10 @@ def help_lines(groups: Sequence[tuple[str, Keys]], cells: int, lens: Lens) -> li
     return [fitted(row, cells, lens.glyphs.ellipsis) for row in (*rows, rule, *_clocks())]
 
 
-def _keys(title: str, pairs: Keys) -> list[Line]:
+def _keys(title: str, pairs: Keys, lens: Lens) -> list[Line]:
     lines: list[Line] = [(Span(title, "strong", bold=True),)]
     for keys, words in pairs:
-        lines.append(joined(Span(right(keys, KEY_CELLS), "strong", bold=True), Span(f"  {words}")))
+        lines.append(joined(Span(right(lens.glyphs.key(keys), KEY_CELLS), "strong", bold=True), Span(f"  {words}")))
     return lines
 
 

@@ -1,24 +1,30 @@
 """The titles of panes 3 and 4, and the words that stand at the right of their rules."""
 
 from lockgate.model.statuses import Word
-from lockgate.view.cells import EMPTY, Line, Role, Span, joined
+from lockgate.model.text import clip
+from lockgate.view.cells import EMPTY, Line, Role, Span, joined, line_width
 from lockgate.view.lens import Band, Lens
 from lockgate.view.rules import title
 from lockgate.view.situations import phrase, state
 from lockgate.view.snapshots import ShownDetail
 
 
-def timeline_title(detail: ShownDetail | None, lens: Lens, *, focused: bool) -> Line:
-    """`3 Timeline release 1.4.0 3f9a1c2b`, shorter below 120 columns."""
+def timeline_title(detail: ShownDetail | None, lens: Lens, *, focused: bool, cells: int = 0, end: Line = EMPTY) -> Line:
+    """`3 Timeline release 1.4.0 3f9a1c2b`, shorter below 120 columns.
+
+    With the width of the rule and its right end, the name is cut where they would not fit; the id never is.
+    """
     if detail is None:
         return title(3, "Timeline", lens, focused=focused)
     run, short = detail.run.run, detail.run.short_id
-    if lens.band < Band.USUAL:
-        rest = joined(Span(run.workflow), Span(f" {short[:4]}", "muted"))
-    else:
-        name = f"{run.workflow} {run.title}" if run.title else run.workflow
-        rest = joined(Span(name), Span(f" {short}", "muted"))
-    return title(3, "Timeline", lens, focused=focused, rest=rest)
+    usual = lens.band >= Band.USUAL
+    ident = Span(f" {short if usual else short[:4]}", "muted")
+    name = f"{run.workflow} {run.title}" if run.title and usual else run.workflow
+    bare = title(3, "Timeline", lens, focused=focused, rest=(ident,))
+    if cells:
+        room = cells - 7 - line_width(end) - line_width(bare)
+        name = clip(name, max(room, 4), lens.glyphs.ellipsis)
+    return title(3, "Timeline", lens, focused=focused, rest=joined(Span(name), ident))
 
 
 def timeline_state(detail: ShownDetail | None, lens: Lens, *, following: bool) -> Line:

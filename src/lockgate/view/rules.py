@@ -9,6 +9,7 @@ from lockgate.view.lens import Lens
 Mood = Literal["calm", "focused", "replay", "stale"]
 """Why a rule has its colour; stale keeps the focus of the pane in its title."""
 
+LEAST_TITLE = 12
 TABS = ("Trace", "Steps", "Graph", "Output", "Info")
 
 
@@ -45,8 +46,8 @@ def pane_rule(
 ) -> Line:
     """`─ 1 Runs 128 ─────── newest first ▾ ─`: a rule of exactly `cells` cells.
 
-    `as_of` is the time of stale data; it takes the right part's place. The right part goes first when the rule
-    is too short, then the left part is cut.
+    `as_of` is the time of stale data; it takes the right part's place. Where the rule is too short the left part
+    is cut down to 12 cells, then the right part goes.
     """
     glyphs = lens.glyphs
     role: Role = "replay" if mood == "replay" else "accent" if focused or mood == "focused" else "line"
@@ -55,7 +56,8 @@ def pane_rule(
         end = (Span(f"as of {as_of}", "bad"),)
     room = cells - 4
     if end and line_width(start) + line_width(end) + 3 > room:
-        end = EMPTY
+        left = room - line_width(end) - 3
+        start, end = (clipped(start, left, glyphs.ellipsis), end) if left >= LEAST_TITLE else (start, EMPTY)
     start = clipped(start, max(room, 0), glyphs.ellipsis)
     tail = joined(Span(" "), end, Span(f" {stroke}", role)) if end else EMPTY
     head = joined(Span(f"{stroke} ", role), start)
@@ -93,7 +95,7 @@ def marked(line: Line, lens: Lens, *, focused: bool) -> Line:
 def keys(pairs: Sequence[tuple[str, str]], cells: int, lens: Lens) -> Line:
     """Keys in strong with their label in muted; dropped from the middle until they fit."""
     gap = 2 if lens.columns < 100 else 3
-    kept = list(pairs)
+    kept = [(lens.glyphs.key(key), label) for key, label in pairs]
     while kept and _keys_width(kept, gap) > cells:
         # The last two, help and quit, stay to the end, and so does the first, what this pane is for.
         kept.pop(-3 if len(kept) > 3 else 0)
