@@ -3,15 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from lockgate.flow.choices import Choice
 from lockgate.model.errors import Refused
-
-
-def choices_of(data: Any) -> tuple[Choice, ...]:
-    """Choices from their JSON form, the list of {key, label, intent, input} that a request carries."""
-    return msgspec.convert(data, tuple[Choice, ...])
 
 
 def check_answer(choices: Sequence[Choice], choice: str, text: str | None) -> dict[str, Any]:

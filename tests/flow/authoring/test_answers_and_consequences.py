@@ -17,7 +17,7 @@ from lockgate import (
     shell,
     switch_edge,
 )
-from lockgate.flow.answers import check_answer, choices_of
+from lockgate.flow.answers import check_answer
 from lockgate.flow.choices import Choice, TextInput
 from lockgate.flow.consequences import consequences
 from lockgate.model.errors import Refused
@@ -69,12 +69,6 @@ def test_a_text_that_nobody_asked_for() -> None:
 
 def test_a_lone_surrogate() -> None:
     assert "surrogate" in refused("edit", "ab\ud800")["observed"]
-
-
-def test_choices_survive_their_json_form() -> None:
-    import msgspec
-
-    assert choices_of(msgspec.json.decode(msgspec.json.encode(CHOICES))) == CHOICES
 
 
 def test_consequences_are_read_from_the_graph() -> None:
