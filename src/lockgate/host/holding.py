@@ -7,11 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from lockgate.engine.checking import described
 from lockgate.engine.runner import run as run_engine
 from lockgate.flow.authoring.workflow import Workflow
-from lockgate.host.inline_start import definition_of
 from lockgate.host.output import FLUSH_S, OutputDesk
 from lockgate.host.processes import ATTEMPT_MARK, this_process
+from lockgate.host.starting import definition_of
 from lockgate.host.verdict import UNVERIFIED
 from lockgate.model.errors import ClaimLost, Refused
 from lockgate.model.records import ClaimToken
@@ -37,7 +38,7 @@ class Holder:
 
     @cached_property
     def definition(self) -> commands.Definition:
-        return definition_of(self.workflow)
+        return definition_of(described(self.workflow))
 
     async def hold(self, claim: ClaimToken) -> None:
         """Executes until the run ends, waits, or is no longer ours; the claim has ended then, in every path."""

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.host.holding import Holder
-from lockgate.host.inline_start import definition_of, new_run
+from lockgate.host.starting import new_run
+from lockgate.model.encoding import checked
 from lockgate.model.errors import KeyConflict, Refused, SourceChanged
 from lockgate.model.records import ClaimToken, Receipt, Run
 from lockgate.model.statuses import QueueStatus
@@ -43,7 +44,7 @@ async def execute(
     if run_id is None:
         run_id, claim = await _begin(holder, input, title, key or new_key())
     else:
-        await _check_graph(workflow, store, run_id)
+        await _check_graph(holder, run_id)
         claim = None
     while True:
         if claim is not None:
@@ -56,7 +57,7 @@ async def execute(
 
 async def _begin(holder: Holder, given: Any, title: str | None, key: str) -> tuple[str, ClaimToken | None]:
     """Start and claim in one transaction: no host may come between."""
-    new, actor = new_run(holder.definition, given, title)
+    new, actor = new_run(holder.definition, checked(given), title)
 
     def begin(tx: Transaction) -> tuple[Receipt, ClaimToken | None]:
         receipt = commands.start(tx, new, actor=actor, key=key)
@@ -68,10 +69,10 @@ async def _begin(holder: Holder, given: Any, title: str | None, key: str) -> tup
     return receipt.run_id, claim
 
 
-async def _check_graph(workflow: Workflow, store: Store, run_id: str) -> None:
-    recorded = (await store.run(run_id)).row.definition_digest
-    if recorded != definition_of(workflow).digest:
-        raise SourceChanged([workflow.file or workflow.name])
+async def _check_graph(holder: Holder, run_id: str) -> None:
+    recorded = (await holder.store.run(run_id)).row.definition_digest
+    if recorded != holder.definition.digest:
+        raise SourceChanged([holder.definition.workflow_ref])
 
 
 def _claim(tx: Transaction, holder: Holder, run_id: str) -> ClaimToken | None:

@@ -1,8 +1,8 @@
 """The transactions around one launch: a run is claimed with its worker's row, and given back with its end."""
 
 import secrets
-import sqlite3
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from lockgate.engine.places import split_reference
 from lockgate.flow.transitions import Block, Lose, Release
@@ -13,6 +13,9 @@ from lockgate.model.errors import ClaimLost, Refused
 from lockgate.model.records import Actor, ClaimToken, Record
 from lockgate.store import claims, hosts, reads
 from lockgate.store.openfile import Transaction
+
+if TYPE_CHECKING:
+    import sqlite3
 
 
 class Claimed(Record, frozen=True, kw_only=True):
@@ -48,7 +51,7 @@ def claim_next(tx: Transaction, owner: claims.Owner, busy: Collection[str]) -> C
     return Claimed(claim=claimed.claim, worker_id=worker_id, launch=launch)
 
 
-def causes_to_stop(connection: sqlite3.Connection, held: Collection[Claimed]) -> dict[str, str]:
+def causes_to_stop(connection: "sqlite3.Connection", held: Collection[Claimed]) -> dict[str, str]:
     """The launches whose worker has to stop because of what others have written: run id and cause."""
     standing = {(claim.run_id, claim.generation) for claim in reads.held_claims(connection)}
     paused = hosts.stops_now(connection, [one.run_id for one in held])

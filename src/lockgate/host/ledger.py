@@ -2,10 +2,9 @@
 
 import asyncio
 import secrets
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lockgate.engine.ports import ExecutionStore
 from lockgate.host import launches, recovery
@@ -21,6 +20,9 @@ from lockgate.store.execution import StoreExecution
 from lockgate.store.openfile import Transaction
 from lockgate.store.shell import HOST_PAUSE, Store
 from lockgate.store.writer import Lane
+
+if TYPE_CHECKING:
+    import sqlite3
 
 PROCESS_LOOK_MS = 1_000
 """How soon the death of a process that executes by itself is noticed: nothing wakes anybody for it."""
@@ -107,7 +109,7 @@ class Ledger:
     async def outlook(self, *, has_room: bool) -> Outlook:
         """A host without a free slot has no use for the moment at which the next run becomes claimable."""
 
-        def look(connection: sqlite3.Connection) -> tuple[int | None, int | None, bool]:
+        def look(connection: "sqlite3.Connection") -> tuple[int | None, int | None, bool]:
             others = any(held.owner_kind is OwnerKind.PROCESS for held in hosts.held_claims(connection))
             return hosts.next_deadline(connection), hosts.next_available(connection), others
 
@@ -134,7 +136,7 @@ class Ledger:
             except StoreBusy:
                 await asyncio.sleep(_BUSY_PAUSE_S)
 
-    async def _read(self, fn: Callable[[sqlite3.Connection], _T]) -> _T:
+    async def _read(self, fn: "Callable[[sqlite3.Connection], _T]") -> _T:
         while True:
             try:
                 return await self._store.read(fn)

@@ -5,14 +5,17 @@ in one directory at the same time. They are killed before anything is claimed.
 """
 
 import asyncio
-import sqlite3
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from lockgate.host.processes import ProcessIdentity, end_recorded, is_alive, kill_descendants
 from lockgate.model.records import Now, Record
 from lockgate.model.statuses import OwnerKind
 from lockgate.store import hosts, reads
 from lockgate.store.openfile import Transaction
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _ATTEMPTS_LOOKED_AT = 20
 
@@ -39,7 +42,7 @@ def end_abandoned(tx: Transaction, host_id: str) -> tuple[Orphan, ...]:
     return _left_by(tx.connection, hosts.end_lost_claims(tx, host_id, is_alive))
 
 
-def is_any_abandoned(connection: sqlite3.Connection, now: Now) -> bool:
+def is_any_abandoned(connection: "sqlite3.Connection", now: Now) -> bool:
     """Whether `end_abandoned` has anything to do: asked often, and without the write lock."""
     return any(
         hosts.is_expired(held, now.boot_id, now.mono_ms) or not is_alive(*hosts.process_of(held.owner_id))
@@ -60,17 +63,17 @@ def _end(orphan: Orphan) -> None:
     kill_descendants(session, orphan.attempt_ids)
 
 
-def _orphan(connection: sqlite3.Connection, launch: hosts.LaunchedWorker) -> Orphan:
+def _orphan(connection: "sqlite3.Connection", launch: hosts.LaunchedWorker) -> Orphan:
     process = None
     if launch.pid is not None and launch.process_start is not None:
         process = ProcessIdentity(pid=launch.pid, start=launch.process_start)
     return Orphan(process=process, attempt_ids=_attempts(connection, launch.run_id))
 
 
-def _left_by(connection: sqlite3.Connection, run_ids: Iterable[str]) -> tuple[Orphan, ...]:
+def _left_by(connection: "sqlite3.Connection", run_ids: Iterable[str]) -> tuple[Orphan, ...]:
     return tuple(Orphan(process=None, attempt_ids=_attempts(connection, run_id)) for run_id in run_ids)
 
 
-def _attempts(connection: sqlite3.Connection, run_id: str) -> tuple[str, ...]:
+def _attempts(connection: "sqlite3.Connection", run_id: str) -> tuple[str, ...]:
     detail = reads.run(connection, run_id, attempts_limit=_ATTEMPTS_LOOKED_AT)
     return tuple(attempt.attempt_id for attempt in detail.attempts)

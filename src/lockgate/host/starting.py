@@ -27,11 +27,8 @@ async def start_run(
     """
     content = checked(input)
     found = described(workflow) if isinstance(workflow, Workflow) else await _checked(workflow)
-    uid, name = os.getuid(), key or new_key()
-    new = commands.NewRun(
-        definition=_definition(found), input=content, title=title, started_by=login_name(uid), started_by_uid=uid
-    )
-    actor = Actor(kind=ActorKind.USER, id=new.started_by)
+    new, actor = new_run(definition_of(found), content, title)
+    name = key or new_key()
     return await store.transact(lambda tx: commands.start(tx, new, actor=actor, key=name), Lane.PERSON)
 
 
@@ -43,7 +40,7 @@ async def restart(
     A second restart of the same run returns the first child, adopted. Raises NotFound and DefinitionError.
     """
     parent = (await store.run(run_id)).row
-    definition = _definition(await _checked(parent.workflow_ref, Path(parent.project_dir)))
+    definition = definition_of(await _checked(parent.workflow_ref, Path(parent.project_dir)))
     uid, name = os.getuid(), key or new_key()
     return await store.transact(
         lambda tx: commands.restart(
@@ -65,7 +62,7 @@ async def _checked(reference: str, caller: Path | None = None) -> Checked:
     return await asyncio.to_thread(check, reference, caller=caller, data_dir=user_data())
 
 
-def _definition(found: Checked) -> commands.Definition:
+def definition_of(found: Checked) -> commands.Definition:
     return commands.Definition(
         workflow=found.name,
         workflow_ref=found.reference,
@@ -73,3 +70,11 @@ def _definition(found: Checked) -> commands.Definition:
         document=found.document,
         sources=found.sources,
     )
+
+
+def new_run(definition: commands.Definition, content: bytes, title: str | None) -> tuple[commands.NewRun, Actor]:
+    """A start by the user of this process; `content` is the stored form of the input."""
+    uid = os.getuid()
+    user = login_name(uid)
+    new = commands.NewRun(definition=definition, input=content, title=title, started_by=user, started_by_uid=uid)
+    return new, Actor(kind=ActorKind.USER, id=user)
