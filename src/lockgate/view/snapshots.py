@@ -4,7 +4,6 @@ A snapshot holds facts, not words that age: what depends on the moment (elapsed,
 worked out by whoever paints, from the facts here and the moment of the lens.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -13,83 +12,22 @@ from lockgate.flow.words import allowed
 from lockgate.model.records import Now, Run
 from lockgate.model.statuses import (
     EffectStatus,
-    Intent,
     NodeKind,
     Outcome,
-    Provenance,
     Recovery,
-    RequestKind,
-    RequestStatus,
 )
+from lockgate.view.asked import Block as Block
+from lockgate.view.asked import ShownChoice as ShownChoice
+from lockgate.view.asked import ShownInput as ShownInput
+from lockgate.view.asked import ShownRequest as ShownRequest
+from lockgate.view.asked import ShownResolution as ShownResolution
+from lockgate.view.asked import newest as newest
 from lockgate.view.cells import Role
-
-
-class StoreState(StrEnum):
-    """What the header says of the store."""
-
-    LIVE = "live"
-    READ_ONLY = "read-only"
-    LOCKED = "locked"
-    GONE = "gone"
-    REPLACED = "replaced"
-    NEWER = "newer schema"
-    DAMAGED = "damaged"
-    FAILED = "failing"
-    STILL = "a still picture"
-
-    @property
-    def is_live(self) -> bool:
-        """Whether the data is what the store says now (of a still picture: what can be known)."""
-        return self in (StoreState.LIVE, StoreState.READ_ONLY, StoreState.STILL)
-
-
-class HostState(StrEnum):
-    OK = "ok"
-    NONE = "none"
-    SILENT = "silent"
-    UNKNOWN = "not known"
-
-
-@dataclass(frozen=True, slots=True)
-class StoreFact:
-    """`as_of` is the wall time of the data; `since` the wall time at which the state began."""
-
-    file: str
-    state: StoreState = StoreState.LIVE
-    as_of: int = 0
-    since: int = 0
-    sentence: str = ""
-    schema: int = 0
-    size: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class HostFact:
-    """`busy` of `capacity` slots execute; `heartbeat_at` is the wall time of the last sign of life."""
-
-    state: HostState = HostState.NONE
-    pid: int | None = None
-    busy: int = 0
-    capacity: int = 0
-    heartbeat_at: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Over all runs, whatever the filter is. `waiting_for_host` are the runs that only a host moves on."""
-
-    total: int = 0
-    need_you: int = 0
-    running: int = 0
-    lost: int = 0
-    blocked: int = 0
-    overdue: int = 0
-    stuck: int = 0
-    waiting_for_host: int = 0
-
-    @property
-    def wrong(self) -> int:
-        return self.lost + self.blocked + self.overdue + self.stuck
+from lockgate.view.facts import Counts as Counts
+from lockgate.view.facts import HostFact as HostFact
+from lockgate.view.facts import HostState as HostState
+from lockgate.view.facts import StoreFact as StoreFact
+from lockgate.view.facts import StoreState as StoreState
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,108 +72,6 @@ class RunsPage:
     sort: str = "created"
     descending: bool = True
     ids: RunIds | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One block of a presentation: `kind` is paragraph, section, bullets, fields or preformatted."""
-
-    kind: str
-    text: str = ""
-    items: tuple[str, ...] = ()
-    fields: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ShownInput:
-    """The text that goes with a choice; lengths count characters, both ends included."""
-
-    name: str
-    prompt: str
-    min_length: int
-    max_length: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShownChoice:
-    key: str
-    label: str
-    intent: Intent
-    input: ShownInput | None
-    consequence: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownResolution:
-    """How a decision ended. `choice` is None where it was withdrawn; `text` is what came with the choice."""
-
-    provenance: Provenance
-    choice: str | None
-    label: str | None
-    actor: str
-    place: str
-    at: int
-    text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRequest:
-    """A pending or decided request, whole: a row of the queue and the contents of the card."""
-
-    request_id: str
-    digest: str
-    kind: RequestKind
-    status: RequestStatus
-    run_id: str
-    short_id: str
-    workflow: str
-    run_title: str
-    run_over: bool
-    paused: bool
-    node: str
-    attempt_id: str
-    attempt_number: int
-    audience: str
-    title: str
-    blocks: tuple[Block, ...]
-    choices: tuple[ShownChoice, ...]
-    contract: str
-    started_by: str
-    deadline_at: int | None
-    default: str | None
-    created_at: int
-    resolution: ShownResolution | None
-
-    @property
-    def fingerprint(self) -> str:
-        """The first 12 hex of the digest in groups of four, as people compare it."""
-        return f"{self.digest[:4]} {self.digest[4:8]} {self.digest[8:12]}"
-
-    @property
-    def is_pending(self) -> bool:
-        """Open for an answer, by the request AND its run."""
-        return self.status is RequestStatus.PENDING and not self.run_over
-
-    def choice(self, key: str | None) -> ShownChoice | None:
-        return next((choice for choice in self.choices if choice.key == key), None)
-
-    @property
-    def default_label(self) -> str | None:
-        choice = self.choice(self.default)
-        return choice.label if choice else self.default
-
-    def left_ms(self, now_ms: int) -> int | None:
-        """Milliseconds until the default is taken, never negative; None without a deadline."""
-        return None if self.deadline_at is None else max(self.deadline_at - now_ms, 0)
-
-    def is_overdue(self, now_ms: int) -> bool:
-        return self.is_pending and self.deadline_at is not None and now_ms > self.deadline_at
-
-    def is_urgent(self, now_ms: int) -> bool:
-        """Under a tenth of its time is left."""
-        if self.deadline_at is None:
-            return False
-        return (self.deadline_at - now_ms) * 10 < self.deadline_at - self.created_at
 
 
 class SegmentKind(StrEnum):
@@ -463,8 +299,3 @@ class Interest:
     trace_count: int = 200
     decided: bool = False
     more: int = 0
-
-
-def newest(requests: Sequence[ShownRequest], run_id: str) -> ShownRequest | None:
-    """The pending request of a run, which is at most one."""
-    return next((request for request in requests if request.run_id == run_id and request.is_pending), None)

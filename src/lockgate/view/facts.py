@@ -1,0 +1,72 @@
+"""What the header says: the state of the store, the state of the host, the counts over all runs."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class StoreState(StrEnum):
+    """What the header says of the store."""
+
+    LIVE = "live"
+    READ_ONLY = "read-only"
+    LOCKED = "locked"
+    GONE = "gone"
+    REPLACED = "replaced"
+    NEWER = "newer schema"
+    DAMAGED = "damaged"
+    FAILED = "failing"
+    STILL = "a still picture"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the data is what the store says now (of a still picture: what can be known)."""
+        return self in (StoreState.LIVE, StoreState.READ_ONLY, StoreState.STILL)
+
+
+class HostState(StrEnum):
+    OK = "ok"
+    NONE = "none"
+    SILENT = "silent"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFact:
+    """`as_of` is the wall time of the data; `since` the wall time at which the state began."""
+
+    file: str
+    state: StoreState = StoreState.LIVE
+    as_of: int = 0
+    since: int = 0
+    sentence: str = ""
+    schema: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HostFact:
+    """`busy` of `capacity` slots execute; `heartbeat_at` is the wall time of the last sign of life."""
+
+    state: HostState = HostState.NONE
+    pid: int | None = None
+    busy: int = 0
+    capacity: int = 0
+    heartbeat_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Over all runs, whatever the filter is. `waiting_for_host` are the runs that only a host moves on."""
+
+    total: int = 0
+    need_you: int = 0
+    running: int = 0
+    lost: int = 0
+    blocked: int = 0
+    overdue: int = 0
+    stuck: int = 0
+    waiting_for_host: int = 0
+
+    @property
+    def wrong(self) -> int:
+        return self.lost + self.blocked + self.overdue + self.stuck
