@@ -39,6 +39,11 @@ def key_name(key: str, *, ascii: bool = False) -> str:
     return _ASCII.get(name, name) if ascii else name
 
 
+def written(keys: str, *, ascii: bool) -> str:
+    """Keys as a pane words them, `← →`, for a terminal that may have no arrows."""
+    return " ".join(_ASCII.get(key, key) if ascii else key for key in keys.split(" "))
+
+
 def groups(screen: Screen[None], *, ascii: bool) -> list[tuple[str, Keys]]:
     """The keys of the focused pane, of the run under the cursor, and of everywhere."""
     active = list(screen.active_bindings.values())

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
+from lockgate.tui.keynames import written
 from lockgate.tui.layout import fit
-from lockgate.tui.widgets.pane import Pane
+from lockgate.tui.widgets.pane import Keys, Pane
 from lockgate.view.cells import Line, Span
 from lockgate.view.header import banner_lines, header_line, status_line, too_small_lines
 from lockgate.view.lens import Band, Lens
@@ -112,12 +113,18 @@ class Painter:
     def paint_status(self, lens: Lens) -> None:
         """The keys of the focused pane; at the right the last notice, else the position."""
         screen = self._screen
+        keys: Keys
         if lens.band is Band.ONE_PANE:
             keys = (("1-4", "panes"), *screen.pane.keys())
         else:
             keys = (*screen.pane.keys(), (":", "commands"))
+        if lens.too_small:
+            keys = ()
+        ascii = screen.lockgate.options.ascii
+        shown = [(written(each, ascii=ascii), words) for each, words in keys]
         end = self._notice or screen.pane.position()
-        screen.status.show([status_line((*keys, ("?", "help"), ("q", "quit")), end, lens)])
+        rest = [("q", "quit")] if lens.too_small else [("?", "help"), ("q", "quit")]
+        screen.status.show([status_line([*shown, *rest], end, lens)])
 
     def say(self, text: str, *, bad: bool = False) -> None:
         """Shows a notice at the right end of the status line for ten seconds; text from data is clean here."""

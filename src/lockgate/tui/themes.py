@@ -219,8 +219,17 @@ def _ansi_theme() -> Theme:
         error="ansi_red",
         warning="ansi_yellow",
         success="ansi_default",
+        foreground="ansi_default",
+        background="ansi_default",
+        surface="ansi_default",
+        panel="ansi_default",
+        boost="ansi_default",
         ansi=True,
-        variables={role: f"ansi_{colour}" for role, colour in ANSI.items()},
+        variables={
+            "ansi-background": "ansi_default",
+            "ansi-foreground": "ansi_default",
+            **{role: f"ansi_{colour}" for role, colour in ANSI.items()},
+        },
     )
 
 

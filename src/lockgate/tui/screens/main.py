@@ -120,6 +120,10 @@ class MainScreen(Screen[None]):
             self.interest, self.painter.is_urgent = interest, True
             self.lockgate.feed.look(interest)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """On a terminal that is too small to say anything true, nothing is done either."""
+        return not self.lens().too_small
+
     # Sizes and panes
 
     def on_resize(self) -> None:

@@ -86,8 +86,6 @@ class DetailPane(Pane):
 
     def show(self, snapshot: Snapshot, lens: Lens) -> None:
         self._detail, self._lens = snapshot.detail, lens
-        for each in (self.trace, self.steps.list, self.output, self.info):
-            each.bar = lens.glyphs.cursor
         if self._detail is None:
             for each in (self.trace, self.steps.list, self.steps.text, self.output, self.info):
                 each.show(EmptySource())

@@ -66,6 +66,7 @@ class Pane(Vertical):
 
     def paint_rule(self, start: Line, end: Line, snapshot: Snapshot, lens: Lens, mood: Mood = "calm") -> None:
         """Draws the rule; stale data takes its right end."""
+        self.focus_target.bar = lens.glyphs.cursor
         as_of = ""
         if not snapshot.store.state.is_live:
             mood, as_of = "stale", second(snapshot.store.as_of, lens.zone)

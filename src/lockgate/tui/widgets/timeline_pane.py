@@ -80,7 +80,6 @@ class TimelinePane(Pane):
         stale = None if snapshot.store.state.is_live else snapshot.store.as_of
         lost_since = None if self._detail is None else lost_at(self._detail, lens)
         self._view = replace(self._view, stale=stale, lost_since=lost_since)
-        self.list.bar = lens.glyphs.cursor
         self._draw(snapshot, lens)
         self.paint(snapshot, lens)
 

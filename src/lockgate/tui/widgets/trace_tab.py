@@ -46,10 +46,12 @@ class TraceTab(LineList):
         super().__init__(id="trace", from_end=True)
         self._run_id: str | None = None
         self._events: dict[int, ShownEvent] = {}
+        self._below = ""
         self.following = True
 
     def show_page(self, run_id: str, page: TracePage, lens: Lens) -> None:
         """Shows a window of a run's trace, with what is remembered around it."""
+        self._below = lens.glyphs.below
         if run_id != self._run_id:
             self.forget()
             self._run_id, self._events = run_id, {}
@@ -75,5 +77,5 @@ class TraceTab(LineList):
     def position(self) -> Line:
         """`20 of 20 events`, or how many are new below."""
         if self.new_below:
-            return (Span(f"{self.new_below} new below ▾", "accent"),)
+            return (Span(f"{self.new_below} new below {self._below}", "accent"),)
         return EMPTY
