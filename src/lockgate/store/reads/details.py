@@ -1,6 +1,7 @@
 """One run with what it owns, and windows of its attempts."""
 
 import sqlite3
+from collections.abc import Sequence
 from typing import LiteralString, TypeVar
 
 from lockgate.model import records as r
@@ -11,6 +12,9 @@ from lockgate.store.rows import read_row, read_rows
 from lockgate.store.statements import load
 
 R = TypeVar("R", bound=r.Record)
+
+UPDATES = 256
+"""How many updates of a run are looked at, newest first."""
 
 _RUNS, _ATTEMPTS, _REQUESTS, _EFFECTS, _HOSTS = (load(n) for n in ("runs", "attempts", "requests", "effects", "hosts"))
 
@@ -35,7 +39,7 @@ def run(connection: sqlite3.Connection, run_id: str, *, attempts_limit: int = 10
         requests=_newest(connection, r.RequestRow, _REQUESTS["of_run"], named),
         resolutions=_newest(connection, r.ResolutionRow, _REQUESTS["resolutions_of_run"], named),
         effects=_newest(connection, r.EffectRow, _EFFECTS["of_run"], named),
-        updates=_newest(connection, r.UpdateRow, _ATTEMPTS["updates"], named),
+        updates=_updates(connection, tried),
         children=tuple(found[0] for found in child),
     )
 
@@ -64,6 +68,18 @@ def _newest(
     connection: sqlite3.Connection, kind: type[R], statement: LiteralString, named: dict[str, object]
 ) -> tuple[R, ...]:
     return read_rows(kind, connection.execute(statement, named).fetchall())[::-1]
+
+
+def _updates(connection: sqlite3.Connection, tried: Sequence[r.AttemptRow]) -> tuple[r.UpdateRow, ...]:
+    """The newest update of each (attempt, type, key), oldest first, among the newest that were published."""
+    newest: dict[tuple[str, str, str], r.UpdateRow] = {}
+    for attempt in reversed(tried):
+        named = {"run_id": attempt.run_id, "attempt_id": attempt.attempt_id, "limit": UPDATES - len(newest)}
+        for update in read_rows(r.UpdateRow, connection.execute(_ATTEMPTS["newest_updates"], named).fetchall()):
+            newest.setdefault((update.attempt_id, update.update_type, update.update_key), update)
+        if len(newest) >= UPDATES:
+            break
+    return tuple(newest.values())[::-1]
 
 
 def _worker(connection: sqlite3.Connection, run_id: str) -> r.WorkerView | None:

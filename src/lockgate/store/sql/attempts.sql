@@ -59,13 +59,9 @@ SELECT a.* FROM node_attempts a WHERE a.run_id = :run_id ORDER BY a.ordinal DESC
 SELECT i.* FROM node_attempts a JOIN attempt_active_intervals i ON i.run_id = a.run_id AND i.attempt_id = a.attempt_id
 WHERE a.run_id = :run_id AND a.ordinal BETWEEN :first AND :last ORDER BY a.ordinal, i.interval_number;
 
--- updates: the newest update of each (type, key) of the newest attempts of a run
-SELECT u.* FROM workflow_updates u
-WHERE u.run_id = :run_id AND u.update_seq = (
-    SELECT n.update_seq FROM workflow_updates n
-    WHERE n.attempt_id = u.attempt_id AND n.update_type = u.update_type AND n.update_key = u.update_key
-    ORDER BY n.update_seq DESC LIMIT 1)
-ORDER BY u.recorded_at DESC, u.update_seq DESC LIMIT :limit;
+-- newest_updates: the newest updates of an attempt, newest first
+SELECT u.* FROM workflow_updates u WHERE u.run_id = :run_id AND u.attempt_id = :attempt_id
+ORDER BY u.update_seq DESC LIMIT :limit;
 
 -- durations: working times of the newest finished attempts of a node of a workflow
 SELECT active_ms FROM node_attempts

@@ -156,4 +156,4 @@ SELECT status, count(*) FROM runs GROUP BY status;
 SELECT r.* FROM runs r WHERE r.run_id = :run_id;
 
 -- ids_of_short: runs whose short id begins so
-SELECT run_id FROM runs WHERE substr(run_id, -8) >= :low AND substr(run_id, -8) < :high ORDER BY created_at DESC LIMIT :limit;
+SELECT run_id FROM runs WHERE substr(run_id, -8) >= :low AND substr(run_id, -8) < :high LIMIT :limit;
