@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from lockgate.model.records import Now
+from lockgate.model.records import Human, Now
 from lockgate.store.clock import Clock, SystemClock
 from lockgate.store.shell import Store, open_store
 from lockgate.view.desk import Desk
@@ -51,12 +51,15 @@ class Door:
 
 @asynccontextmanager
 async def open_dashboard(
-    path: Path, *, read_only: bool = False, clock: Clock | None = None
+    path: Path, *, read_only: bool = False, clock: Clock | None = None, human: Human | None = None
 ) -> AsyncIterator[tuple[Feed, Desk]]:
-    """The feed and the desk of one screen on one store. Raises the store's errors before anything is shown."""
+    """The feed and the desk of one screen on one store. Raises the store's errors before anything is shown.
+
+    Without a `human` the desk acts for the person at this terminal, if there is one.
+    """
     door = Door(path, read_only=read_only, clock=clock or SystemClock())
     await door.open()
     try:
-        yield Feed(door), Desk(door)
+        yield Feed(door), Desk(door, human)
     finally:
         await door.close()
