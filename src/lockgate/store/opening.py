@@ -8,6 +8,7 @@ import os
 import sqlite3
 import stat
 from pathlib import Path
+from typing import LiteralString
 from urllib.parse import quote
 
 from lockgate.model.errors import StoreError, StoreForeign, StoreMissing, StoreReadOnly, StoreTooNew, StoreTooOld
@@ -19,7 +20,7 @@ _META = load("meta")
 
 APPLICATION_ID = 0x4C4F434B
 VERSION = 1
-SCHEMA_DIGEST = "746d0bcf64a1234e8cb780fbe22f614ffb3969164dd2fd577d0909b955f35f1c"
+SCHEMA_DIGEST = "95062a97aeab42f3ce8d65b348a4e5b6af476cca4ce4eeaa86bed605486e4653"
 """SHA-256 over the names and texts of everything that schema.sql makes; a test holds it."""
 
 _OLDEST_SQLITE = (3, 37, 0)
@@ -97,13 +98,13 @@ def create(path: Path, patience: Patience, *, store_id: str, at: int, shared_gro
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     check_location(path)
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        new_file(path)
     except FileExistsError:
         if path.stat().st_size > 0:
             return
     except OSError as error:
         raise StoreReadOnly(str(path), error.strerror or str(error)) from error
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
     connection = connect(path, "mode=rw")
     try:
         patience.until_free(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchone())
@@ -117,23 +118,31 @@ def create(path: Path, patience: Patience, *, store_id: str, at: int, shared_gro
 
 
 def build(connection: sqlite3.Connection) -> None:
-    """Makes schema version 1 in an empty database, inside the transaction that is open."""
-    statement = ""
-    for line in schema().splitlines(keepends=True):
+    """Makes the present schema in an empty database, inside the transaction that is open."""
+    run_script(connection, schema())
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID:d}")
+    connection.execute(f"PRAGMA user_version={VERSION:d}")
+
+
+def run_script(connection: sqlite3.Connection, text: LiteralString) -> None:
+    """Runs the statements of a script inside the transaction that is open (executescript would commit it)."""
+    statement: LiteralString = ""
+    for line in text.splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
             connection.execute(statement)
             statement = ""
-    connection.execute("PRAGMA application_id=1280262987")
-    connection.execute("PRAGMA user_version=1")
 
 
 def schema_digest(connection: sqlite3.Connection) -> str:
-    """SHA-256 over type, name, table and text of everything in the schema."""
+    """SHA-256 over type, name, table and text of everything in the schema.
+
+    White space does not count: SQLite adds a column in its own layout.
+    """
     rows = connection.execute(_META["schema"])
     digest = hashlib.sha256()
     for row in rows.fetchall():
-        digest.update("\0".join(str(field) for field in row).encode() + b"\0\0")
+        digest.update("\0".join(" ".join(str(field).split()) for field in row).encode() + b"\0\0")
     return digest.hexdigest()
 
 
@@ -184,7 +193,13 @@ def set_pragmas(connection: sqlite3.Connection, path: Path, pragmas: tuple[tuple
             raise StoreError(f"the store {path} did not take {change}: it answers {found}")
 
 
-def _sync_directory(directory: Path) -> None:
+def new_file(path: Path) -> None:
+    """Makes an empty file that only its owner may read; FileExistsError where there is one."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+
+
+def sync_directory(directory: Path) -> None:
+    """Makes a new name in a directory durable."""
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

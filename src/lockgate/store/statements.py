@@ -32,8 +32,14 @@ def load(noun: str) -> Statements:
 
 
 def schema() -> LiteralString:
-    """The text of schema version 1."""
+    """The text of the present schema, whole."""
     return _text("schema.sql")
+
+
+def migrations() -> tuple[tuple[str, LiteralString], ...]:
+    """(name, text) of each rung of sql/migrations, in order: `0001_first` is version 1 whole."""
+    names = sorted(file.name for file in (files("lockgate.store") / "sql" / "migrations").iterdir())
+    return tuple((name.removesuffix(".sql"), _text(f"migrations/{name}")) for name in names if name.endswith(".sql"))
 
 
 def _text(name: str) -> LiteralString:

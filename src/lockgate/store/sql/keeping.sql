@@ -55,3 +55,21 @@ SELECT e.* FROM effects e WHERE e.run_id = :run_id ORDER BY e.created_at, e.effe
 -- effect_attempt_rows: the tries at a run's side effects
 SELECT t.* FROM effects e JOIN effect_attempts t ON t.effect_id = e.effect_id
 WHERE e.run_id = :run_id ORDER BY t.started_at, t.effect_id, t.attempt_number;
+
+-- identity: which store this is, and its newest event
+SELECT store_id, ifnull((SELECT max(event_seq) FROM events), 0) FROM meta WHERE id = 1;
+
+-- counts: how many rows there are of each kind that every schema version has
+SELECT 'runs', count(*) FROM runs UNION ALL SELECT 'events', count(*) FROM events
+UNION ALL SELECT 'attempts', count(*) FROM node_attempts UNION ALL SELECT 'intervals', count(*) FROM attempt_active_intervals
+UNION ALL SELECT 'updates', count(*) FROM workflow_updates UNION ALL SELECT 'requests', count(*) FROM requests
+UNION ALL SELECT 'submissions', count(*) FROM submissions UNION ALL SELECT 'decisions', count(*) FROM human_decisions
+UNION ALL SELECT 'resolutions', count(*) FROM human_decision_resolutions UNION ALL SELECT 'effects', count(*) FROM effects
+UNION ALL SELECT 'effect_attempts', count(*) FROM effect_attempts UNION ALL SELECT 'commands', count(*) FROM commands
+UNION ALL SELECT 'definitions', count(*) FROM definitions UNION ALL SELECT 'values', count(*) FROM blobs
+UNION ALL SELECT 'policies', count(*) FROM policies UNION ALL SELECT 'output_chunks', count(*) FROM attempt_output;
+
+-- loose_heads: runs whose head is not the newest of exactly as many events as their revision says
+SELECT r.run_id FROM runs r LEFT JOIN events e ON e.run_id = r.run_id AND e.seq = r.revision
+WHERE e.hash IS NOT r.chain_head OR (SELECT count(*) FROM events n WHERE n.run_id = r.run_id) <> r.revision
+LIMIT :limit;
