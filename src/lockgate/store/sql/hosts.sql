@@ -59,7 +59,7 @@ WHERE worker_id = :worker_id AND status IN ('starting', 'ready');
 -- alive_workers: launches that no host has seen end, with the attempt that each may be in
 SELECT w.worker_id, w.run_id, w.generation, w.host_epoch, w.boot_id, w.pid, w.process_start, a.attempt_id
 FROM run_workers w
-LEFT JOIN node_attempts a ON a.run_id = w.run_id AND a.status IN ('running', 'waiting', 'interrupted')
+LEFT JOIN node_attempts a ON a.run_id = w.run_id AND a.finished_at IS NULL
 WHERE w.status IN ('starting', 'ready') ORDER BY w.started_at, w.worker_id;
 
 -- orphan_workers: their host is gone

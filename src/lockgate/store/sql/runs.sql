@@ -43,7 +43,7 @@ WHERE run_id = :run_id AND generation = :read_generation AND token_hash IS :read
 SELECT r.*, q.*, a.*, i.*, w.*, d.*, e.*, t.*, l.node_id, l.outcome, l.switch_value, l.output_hash
 FROM runs r
 JOIN run_queue q ON q.run_id = r.run_id
-LEFT JOIN node_attempts a ON a.run_id = r.run_id AND a.status IN ('running', 'waiting', 'interrupted')
+LEFT JOIN node_attempts a ON a.run_id = r.run_id AND a.finished_at IS NULL
 LEFT JOIN attempt_active_intervals i ON i.run_id = a.run_id AND i.attempt_id = a.attempt_id
     AND i.interval_number = (
         SELECT max(n.interval_number) FROM attempt_active_intervals n
@@ -86,7 +86,7 @@ SELECT r.run_id, r.workflow, r.title, r.status, q.status, r.paused, r.error_code
 FROM json_each(:ids) j
 JOIN runs r ON r.run_id = j.value
 JOIN run_queue q ON q.run_id = r.run_id
-LEFT JOIN node_attempts a ON a.run_id = r.run_id AND a.status IN ('running', 'waiting', 'interrupted')
+LEFT JOIN node_attempts a ON a.run_id = r.run_id AND a.finished_at IS NULL
 LEFT JOIN requests w ON w.attempt_id = a.attempt_id
 LEFT JOIN human_decisions d ON d.decision_id = w.request_id
 LEFT JOIN blobs c ON c.hash = d.choices_hash AND d.default_choice IS NOT NULL

@@ -5,6 +5,8 @@
 -- hex SHA-256. The run is the only aggregate: every change to what it owns is one or more rows of `events`.
 -- Outside events, fold and audit: claim columns of run_queue, run_workers, attempt_output, commands, blobs,
 -- policies, host_state, meta.
+-- What is written with every step spells its vocabularies with OR: SQLite makes a temporary index of an IN list of
+-- three or more each time it checks a row, which was a seventh of a step.
 
 CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -33,7 +35,8 @@ CREATE TABLE runs (
     project_dir TEXT NOT NULL,
     title TEXT,
     status TEXT NOT NULL
-        CHECK (status IN ('queued', 'running', 'waiting', 'completed', 'failed', 'timed_out', 'cancelled')),
+        CHECK (status = 'queued' OR status = 'running' OR status = 'waiting' OR status = 'completed'
+            OR status = 'failed' OR status = 'timed_out' OR status = 'cancelled'),
     paused INTEGER NOT NULL CHECK (paused IN (0, 1)),
     revision INTEGER NOT NULL CHECK (revision > 0),
     input_hash TEXT NOT NULL,
@@ -49,7 +52,8 @@ CREATE TABLE runs (
     started_by_uid INTEGER NOT NULL,
     active_ms INTEGER NOT NULL CHECK (active_ms >= 0),
     waiting_ms INTEGER NOT NULL CHECK (waiting_ms >= 0),
-    clock TEXT NOT NULL CHECK (clock IN ('active', 'person', 'agent', 'paused', 'idle')),
+    clock TEXT NOT NULL
+        CHECK (clock = 'active' OR clock = 'person' OR clock = 'agent' OR clock = 'paused' OR clock = 'idle'),
     clock_since INTEGER NOT NULL,
     steps INTEGER NOT NULL CHECK (steps >= 0),
     chain_head TEXT NOT NULL CHECK (length(chain_head) = 64),
@@ -59,7 +63,7 @@ CREATE TABLE runs (
     finished_at INTEGER,
     CHECK ((parent_run_id IS NULL) = (parent_revision IS NULL)),
     CHECK ((parent_run_id IS NULL) = (restart_number = 0)),
-    CHECK ((finished_at IS NOT NULL) = (status IN ('completed', 'failed', 'timed_out', 'cancelled')))
+    CHECK ((finished_at IS NULL) = (status = 'queued' OR status = 'running' OR status = 'waiting'))
 ) STRICT;
 
 CREATE INDEX runs_newest ON runs (created_at);
@@ -124,15 +128,17 @@ CREATE TABLE node_attempts (
     workflow TEXT NOT NULL,
     node_id TEXT NOT NULL,
     kind TEXT NOT NULL
-        CHECK (kind IN ('agent', 'compute', 'action', 'shell', 'notify', 'checkpoint', 'human_decision')),
+        CHECK (kind = 'agent' OR kind = 'compute' OR kind = 'action' OR kind = 'shell' OR kind = 'notify'
+            OR kind = 'checkpoint' OR kind = 'human_decision'),
     attempt_number INTEGER NOT NULL CHECK (attempt_number > 0),
     visit INTEGER NOT NULL CHECK (visit > 0),
     status TEXT NOT NULL
-        CHECK (status IN ('running', 'waiting', 'interrupted', 'completed', 'failed', 'timed_out', 'cancelled')),
+        CHECK (status = 'running' OR status = 'waiting' OR status = 'interrupted' OR status = 'completed'
+            OR status = 'failed' OR status = 'timed_out' OR status = 'cancelled'),
     timeout_ms INTEGER CHECK (timeout_ms >= 0),
     active_ms INTEGER NOT NULL CHECK (active_ms >= 0),
     step_index INTEGER CHECK (step_index >= 0),
-    outcome TEXT CHECK (outcome IN ('ok', 'failed', 'timed_out', 'cancelled')),
+    outcome TEXT CHECK (outcome = 'ok' OR outcome = 'failed' OR outcome = 'timed_out' OR outcome = 'cancelled'),
     switch_value TEXT,
     prompt_hash TEXT,
     output_hash TEXT,
@@ -143,11 +149,10 @@ CREATE TABLE node_attempts (
     PRIMARY KEY (run_id, ordinal),
     UNIQUE (run_id, node_id, attempt_number),
     CHECK ((step_index IS NULL) = (outcome IS NULL)),
-    CHECK ((finished_at IS NULL) = (status IN ('running', 'waiting', 'interrupted')))
+    CHECK ((finished_at IS NULL) = (status = 'running' OR status = 'waiting' OR status = 'interrupted'))
 ) STRICT, WITHOUT ROWID;
 
-CREATE UNIQUE INDEX node_attempts_one_active ON node_attempts (run_id)
-    WHERE status IN ('running', 'waiting', 'interrupted');
+CREATE UNIQUE INDEX node_attempts_one_active ON node_attempts (run_id) WHERE finished_at IS NULL;
 CREATE INDEX node_attempts_history ON node_attempts (workflow, node_id, finished_at DESC)
     WHERE finished_at IS NOT NULL;
 
