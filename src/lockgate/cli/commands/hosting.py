@@ -14,5 +14,6 @@ def host(call: Call, drain: bool, leash: bool) -> int:
     """Claim runs, execute each in a worker process, and take the defaults of decisions whose deadline passed."""
     from lockgate.host import run_host
 
-    code: int = run_host(call.db, max_workers=call.settings.max_workers, drain=drain, leash_fd=0 if leash else None)
-    return code
+    slots = call.settings.max_workers
+    call.tell(f"host of {call.db}, {slots} runs at once" + (", until nothing can be claimed" if drain else ""))
+    return run_host(call.db, max_workers=slots, drain=drain, leash_fd=0 if leash else None)
