@@ -75,9 +75,7 @@ def _block(block: Any, path: str) -> Block:
     try:
         read: Block = msgspec.convert(msgspec.to_builtins(block), Block)
     except (msgspec.ValidationError, TypeError) as problem:
-        raise PayloadError(
-            path, "a paragraph, section, bullets, fields or preformatted block", str(problem)
-        ) from None
+        raise PayloadError(path, "a paragraph, section, bullets, fields or preformatted block", str(problem)) from None
     return read
 
 
