@@ -7,6 +7,7 @@ background of a picked row can reach the edge. Rows are exactly `cells` wide.
 from dataclasses import dataclass
 
 from lockgate.model.statuses import Provenance, RequestKind, Word
+from lockgate.model.text import clip
 from lockgate.view.cells import (
     EMPTY,
     Line,
@@ -191,9 +192,9 @@ def prompt_lines(text: ShownInput, length: int, cells: int, lens: Lens) -> list[
     """What the text is for, and how long it is of how long it may be; too short turns bad."""
     room = cells - 2 * PADDING
     if length < text.min_length:
-        bounds = joined(Span(str(length), "bad", bold=True), Span(f" {text.min_length} at least", "bad"))
+        bounds = joined(Span(str(length), "bad", bold=True), Span(f" of {text.min_length} at least", "bad"))
     elif length > text.max_length:
-        bounds = joined(Span(str(length), "bad", bold=True), Span(f" {text.max_length} at most", "bad"))
+        bounds = joined(Span(str(length), "bad", bold=True), Span(f" of {text.max_length} at most", "bad"))
     else:
         bounds = joined(Span(str(length)), Span(f" of {text.min_length} to {text.max_length}", "muted"))
     rows = wrapped(text.prompt, max(room - line_width(bounds) - 2, 10))
@@ -213,19 +214,25 @@ def button_line(label: str | None, why_not: str, cells: int, lens: Lens) -> Line
     `recording, store is locked 2 s`. Without a label nothing is picked yet.
     """
     room = cells - 2 * PADDING
-    end = joined(Span("esc", "strong", bold=True), Span(" close, decide nothing", "muted"))
+    escape = Span("esc", "strong", bold=True)
+    end = joined(escape, Span(" close, decide nothing", "muted"))
     if label is None:
         start: Line = (Span(why_not or "pick a choice first", "muted"),)
     else:
-        armed = not why_not
-        fill: Role = "button" if armed else "field"
-        limit = room - line_width(end) - 4
-        text = button_text(label, lens)
-        beside = "armed" if armed else why_not
-        if line_width((Span(text),)) > limit:
-            text = clipped((Span(text),), limit, lens.glyphs.ellipsis)[0].text
-        start = joined(Span(text, fill, bold=armed), Span("  "), Span(beside, "text" if armed else "muted"))
+        start = _button(label, why_not, room, lens)
+    if line_width(start) + 2 + line_width(end) > room:
+        end = joined(escape, Span(" close", "muted"))
     return padded(spread(start, end, room, lens.glyphs.ellipsis, gap=2), cells, lens)
+
+
+def _button(label: str, why_not: str, room: int, lens: Lens) -> Line:
+    fill: Role = "field" if why_not else "button"
+    beside = why_not or "armed"
+    # The label gives way: what keeps the button from recording must be readable, and so must the way out.
+    limit = room - len(beside) - len("esc close") - 4
+    cut = clip(label, max(limit - len(button_text("", lens)), 4), lens.glyphs.ellipsis)
+    button = Span(button_text(cut, lens), fill, bold=not why_not)
+    return joined(button, Span("  "), Span(beside, "muted" if why_not else "text"))
 
 
 def closed_line(cells: int, lens: Lens, *, draft: bool) -> Line:
@@ -257,12 +264,21 @@ def record_band(
     first = _who_decided(request, resolution, lens, mine=mine, tried_at=tried_at)
     recorded = f"Recorded for fingerprint {request.fingerprint}"
     place = f", from {resolution.place}" if resolution.place else ""
-    follows = f" Next: {next_node}." if next_node else ""
+    following = next_node or next_of(request)
+    follows = f" Next: {following}." if following else ""
     second_line = joined(Span(f"{recorded}{place}.{follows}", "muted"))
     third = joined(Span(_your_text(mine=mine, draft=draft, text=resolution.text)))
     bar = Span(lens.glyphs.cursor_edge, "accent")
     rows = [clipped(line, cells - 2 * PADDING, lens.glyphs.ellipsis) for line in (first, second_line, third)]
     return [fitted(joined(bar, blank(PADDING - 1), row), cells) for row in rows]
+
+
+def next_of(request: ShownRequest) -> str:
+    """The first thing that the winning choice leads to, read from its consequence."""
+    choice = request.choice(request.resolution.choice) if request.resolution else None
+    if choice is None:
+        return ""
+    return choice.consequence.split(" → ")[0].split(",")[0]
 
 
 def _who_decided(

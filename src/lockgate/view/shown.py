@@ -90,10 +90,15 @@ def _resolution(resolution: ResolutionRow, choices: Sequence[ShownChoice], text:
         choice=resolution.choice,
         label=clean(label) if label is not None else None,
         actor=clean(resolution.actor_id),
-        place=clean(place.replace(":", " ", 1)),
+        place=clean(seat(place)),
         at=resolution.resolved_at,
         text=clean(text, multiline=True) if text is not None else None,
     )
+
+
+def seat(channel: str) -> str:
+    """`ws1 pts/4`: where a person sat, from the channel of a receipt (`ws1:/dev/pts/4`)."""
+    return channel.replace(":", " ", 1).replace(" /dev/", " ", 1)
 
 
 def _contract(contract: Any) -> str:

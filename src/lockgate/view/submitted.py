@@ -6,6 +6,7 @@ from lockgate.model.records import Receipt, SubmissionRow
 from lockgate.model.statuses import ActorKind, SubmissionOutcome
 from lockgate.model.text import clean
 from lockgate.store import reads
+from lockgate.view.shown import seat
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,7 +37,7 @@ def receipts_of(connection: "sqlite3.Connection", request_id: str) -> list[str]:
 
 def _line(row: SubmissionRow, number: int, count: int) -> str:
     who = "its deadline" if row.actor_kind is ActorKind.POLICY else row.actor_id
-    place = f" from {row.channel.replace(':', ' ', 1)}" if row.channel else ""
+    place = f" from {seat(row.channel)}" if row.channel else ""
     return f"{_OUTCOMES[SubmissionOutcome(row.outcome)]}, submission {number} of {count} by {who}{place}"
 
 
