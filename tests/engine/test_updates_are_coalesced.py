@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from lockgate.engine import updates as module
 from lockgate.engine.updates import Updates
 from lockgate.model.errors import PayloadError
 from lockgate.model.records import Value
@@ -66,7 +65,7 @@ async def test_at_most_four_commits_a_second(monkeypatch: pytest.MonkeyPatch, ke
         pauses.append(seconds)
         await real(0)
 
-    monkeypatch.setattr(module.asyncio, "sleep", pause)
+    monkeypatch.setattr(asyncio, "sleep", pause)
     made = Updates(kept)
     for number in range(3):
         made.publish("count", "overall", {"completed": number})

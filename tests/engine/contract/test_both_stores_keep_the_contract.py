@@ -6,7 +6,7 @@ import pytest
 
 from lockgate import Ask, Workflow, checkpoint, choice, compute, decision_edge, edge, human_decision
 from lockgate.engine.runner import run as run_engine
-from lockgate.flow.transitions import Finish, FinishAttempt, StartAttempt
+from lockgate.flow.transitions import AnyProposal, Finish, FinishAttempt, StartAttempt
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import ClaimLost, LockgateError, NotFound, Refused
 from lockgate.model.records import Human, Value
@@ -125,7 +125,7 @@ async def test_a_paused_run_takes_the_step_and_nothing_after_it(run: Claims) -> 
     await store.commit_transition([started("attempt-1")])
     await run.command(lambda tx: commands.pause(tx, run.run_id, actor=USER, key="pause"))
     output = value("x")
-    both = [finished("attempt-1", output), started("attempt-2", "b")]
+    both: list[AnyProposal] = [finished("attempt-1", output), started("attempt-2", "b")]
     assert (await store.commit_transition(both, [output])).outcome == "paused"
     reply = await store.commit_transition([finished("attempt-1", output)], [output])
     assert (reply.outcome, reply.head.paused) == ("accepted", True)
