@@ -15,7 +15,8 @@ class Notices:
         self._bell = bell
         self._seen: set[str] | None = None
         self._urgent: set[str] = set()
-        self._title = ""
+        self.shown_title = ""
+        """The window title that was written last."""
 
     def note(self, snapshot: Snapshot) -> None:
         """Looks at a newer snapshot; the decisions of the first one are no news."""
@@ -40,8 +41,8 @@ class Notices:
     def title(self, waiting: int) -> None:
         """`2! lockgate` while two things wait."""
         title = f"{waiting}! lockgate" if waiting else "lockgate"
-        if title != self._title:
-            self._title = title
+        if title != self.shown_title:
+            self.shown_title = title
             terminal.write_title(self._app, title)
 
     def _ring(self) -> None:

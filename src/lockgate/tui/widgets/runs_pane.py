@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from textual.app import ComposeResult
 
-from lockgate.model.statuses import Clock
 from lockgate.tui.widgets.line_block import LineBlock
 from lockgate.tui.widgets.line_list import LineList
 from lockgate.tui.widgets.line_source import EmptySource, LineSource
@@ -14,6 +13,7 @@ from lockgate.view.cells import EMPTY, Line, Span, blank, joined, restyled
 from lockgate.view.lens import Lens
 from lockgate.view.rules import count, title
 from lockgate.view.runs import no_runs, run_line, runs_head, sort_words
+from lockgate.view.situations import MOVING, state
 from lockgate.view.snapshots import RunsPage, ShownRun, Snapshot
 
 REMEMBERED = 600
@@ -96,7 +96,7 @@ class RunsPane(Pane):
     def tick(self, lens: Lens, *, slow: bool) -> None:
         first, many = self.list.first_visible, self.list.visible_count + 1
         known = (self._known.get(self._id_at(index) or "") for index in range(first, first + many))
-        moving = [row.run_id for row in known if row and (row.run.clock is Clock.ACTIVE or slow)]
+        moving = [row.run_id for row in known if row and (slow or state(row.run, lens).word in MOVING)]
         if moving:
             self.list.retime(self._source(lens), moving)
 
