@@ -49,6 +49,16 @@ class Home:
     def json(self, *arguments: str, code: int = 0, store: Path | None = None) -> Any:
         return json.loads(self.call(*arguments, "--json", code=code, store=store))
 
+    def word(self, run_id: str, store: Path | None = None) -> str:
+        """The run's word right now, read in this process: cheap enough to be asked often."""
+        from lockgate.flow.words import word
+        from lockgate.store import reads
+        from lockgate.store.clock import SystemClock
+        from lockgate.store.once import read_once
+
+        run = read_once(store or self.store, lambda connection: reads.run(connection, run_id)).run
+        return word(run, SystemClock().now())
+
     @contextmanager
     def host(self, *arguments: str, store: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
         """A host in the background, stopped in the end."""
@@ -142,6 +152,14 @@ class Terminal:
                 return
             self.everything += read
             self._stream.feed(read)
+
+
+def until(reached: Callable[[], bool], what: str, within: float = PATIENCE) -> None:
+    """Waits for something outside of this process; fails by its name."""
+    end = time.monotonic() + within
+    while not reached():
+        assert time.monotonic() < end, f"{what} never came"
+        time.sleep(0.05)
 
 
 def clean_environment(directory: Path) -> dict[str, str]:

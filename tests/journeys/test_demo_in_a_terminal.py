@@ -4,7 +4,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.journeys.conftest import Home
+from tests.journeys.conftest import Home, until
 
 
 def git_tags(directory: Path) -> list[str]:
@@ -28,10 +28,7 @@ def test_publishing_from_the_card_makes_the_tag(home: Home) -> None:
         time.sleep(0.6)  # the card is armed by the clock: a press before that records nothing
         terminal.press("\x13")
         terminal.shows("Decided", "Publish")
-        end = time.monotonic() + 20
-        while "v1.4.0" not in git_tags(demo):
-            assert time.monotonic() < end, "the tag was never made"
-            time.sleep(0.1)
+        until(lambda: "v1.4.0" in git_tags(demo), "the tag")
         terminal.press("\x1b")
         terminal.shows("completed")
         terminal.press("q")

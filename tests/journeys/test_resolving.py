@@ -2,14 +2,13 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import hold
-from tests.journeys.conftest import Home
+from tests.journeys.conftest import Home, until
 
 SEND = """
 from lockgate import Workflow, compute, edge, manual, shell
@@ -36,17 +35,10 @@ def unsure(home: Home) -> Any:
     run_id = home.json("start", "send")["run_id"]
     sent = home.directory / "sent"
     with home.host():
-        wait(sent.exists, "the mail")
+        until(sent.exists, "the mail")
         os.killpg(home.json("show", run_id)["worker"]["pid"], signal.SIGKILL)
-        wait(lambda: home.json("show", run_id)["word"] == "blocked", "the block")
+        until(lambda: home.word(run_id) == "blocked", "the block")
     return home.json("show", run_id)
-
-
-def wait(reached: Any, what: str) -> None:
-    end = time.monotonic() + 20
-    while not reached():
-        assert time.monotonic() < end, f"{what} never came"
-        time.sleep(0.05)
 
 
 def test_it_is_shown_as_a_question_and_never_repeated(home: Home, unsure: Any) -> None:
