@@ -13,7 +13,7 @@ from lockgate.host.output import Printed
 from lockgate.host.processes import identify, this_process
 from lockgate.host.verdict import Ending
 from lockgate.model.errors import StoreBusy
-from lockgate.model.records import Record
+from lockgate.model.records import Receipt, Record
 from lockgate.model.statuses import OwnerKind
 from lockgate.store import claims, commands, hosts, outputs
 from lockgate.store.execution import StoreExecution
@@ -24,18 +24,21 @@ from lockgate.store.writer import Lane
 if TYPE_CHECKING:
     import sqlite3
 
-PROCESS_LOOK_MS = 1_000
-"""How soon the death of a process that executes by itself is noticed: nothing wakes anybody for it."""
-
 _BUSY_PAUSE_S = 0.5
 _T = TypeVar("_T")
 
 
 class Outlook(Record, frozen=True, kw_only=True):
-    """What is to come by itself: whether a queued run waits, and how long until something is due."""
+    """What happens by itself, in ms from now, 0 or less where it is due; None where nothing of the kind is to come.
 
-    claimable: bool
-    due_in_ms: int | None
+    `deadline_in_ms` is a decision's default, `available_in_ms` a queued run. `is_abandoned`: a process that
+    executed by itself is gone; `is_shared`: there is such a process, and nothing wakes anybody for its death.
+    """
+
+    deadline_in_ms: int | None
+    available_in_ms: int | None
+    is_abandoned: bool
+    is_shared: bool
 
 
 class Ledger:
@@ -93,31 +96,31 @@ class Ledger:
 
     # --- what is due ---
 
-    async def take_due_defaults(self) -> None:
-        """Takes the defaults of the decisions whose deadline has passed; an answer that was first stays."""
+    async def outlook(self) -> Outlook:
+        now = self._store.clock.now()
+
+        def look(connection: "sqlite3.Connection") -> Outlook:
+            deadline, available = hosts.next_deadline(connection), hosts.next_available(connection)
+            others = recovery.processes(connection)
+            return Outlook(
+                deadline_in_ms=None if deadline is None else deadline - now.wall_ms,
+                available_in_ms=None if available is None else available - now.wall_ms,
+                is_abandoned=any(recovery.is_abandoned(held, now) for held in others),
+                is_shared=bool(others),
+            )
+
+        return await self._read(look)
+
+    async def take_due_defaults(self) -> bool:
+        """Takes the defaults of the decisions whose deadline has passed; whether any was taken."""
         now_ms = self._store.clock.now().wall_ms
-        for request_id in await self._read(lambda connection: hosts.due_deadlines(connection, now_ms)):
-            await self._write(partial(_expire, request_id))
+        due = await self._read(lambda connection: hosts.due_deadlines(connection, now_ms))
+        receipts = [await self._write(partial(_expire, request_id)) for request_id in due]
+        return any(receipt.outcome == "accepted" for receipt in receipts)
 
     async def end_abandoned(self) -> tuple[recovery.Orphan, ...]:
         """Ends the claims of processes that are gone; what they started is to be killed."""
-        now = self._store.clock.now()
-        if not await self._read(lambda connection: recovery.is_any_abandoned(connection, now)):
-            return ()
         return await self._write(lambda tx: recovery.end_abandoned(tx, self.host_id))
-
-    async def outlook(self, *, has_room: bool) -> Outlook:
-        """A host without a free slot has no use for the moment at which the next run becomes claimable."""
-
-        def look(connection: "sqlite3.Connection") -> tuple[int | None, int | None, bool]:
-            others = any(held.owner_kind is OwnerKind.PROCESS for held in hosts.held_claims(connection))
-            return hosts.next_deadline(connection), hosts.next_available(connection), others
-
-        deadline, available, others = await self._read(look)
-        now_ms = self._store.clock.now().wall_ms
-        moments = [moment - now_ms for moment in (deadline, available if has_room else None) if moment is not None]
-        due = [max(0, moment) for moment in moments] + ([PROCESS_LOOK_MS] if others else [])
-        return Outlook(claimable=available is not None, due_in_ms=min(due, default=None))
 
     async def changes(self) -> AsyncIterator[tuple[str, ...]]:
         """The runs that somebody else has changed, again and again; none where only a command was recorded."""
@@ -144,8 +147,8 @@ class Ledger:
                 await asyncio.sleep(_BUSY_PAUSE_S)
 
 
-def _expire(request_id: str, tx: Transaction) -> None:
-    commands.expire(tx, request_id)
+def _expire(request_id: str, tx: Transaction) -> Receipt:
+    return commands.expire(tx, request_id)
 
 
 def _written(printed: Sequence[Printed]) -> list[outputs.Written]:

@@ -42,13 +42,14 @@ def end_abandoned(tx: Transaction, host_id: str) -> tuple[Orphan, ...]:
     return _left_by(tx.connection, hosts.end_lost_claims(tx, host_id, is_alive))
 
 
-def is_any_abandoned(connection: "sqlite3.Connection", now: Now) -> bool:
-    """Whether `end_abandoned` has anything to do: asked often, and without the write lock."""
-    return any(
-        hosts.is_expired(held, now.boot_id, now.mono_ms) or not is_alive(*hosts.process_of(held.owner_id))
-        for held in hosts.held_claims(connection)
-        if held.owner_kind is OwnerKind.PROCESS
-    )
+def processes(connection: "sqlite3.Connection") -> tuple[hosts.HeldClaim, ...]:
+    """The claims of processes that execute by themselves."""
+    return tuple(held for held in hosts.held_claims(connection) if held.owner_kind is OwnerKind.PROCESS)
+
+
+def is_abandoned(held: hosts.HeldClaim, now: Now) -> bool:
+    """Whether `end_abandoned` would end it: asked often, and without the write lock."""
+    return hosts.is_expired(held, now.boot_id, now.mono_ms) or not is_alive(*hosts.process_of(held.owner_id))
 
 
 async def clear_away(orphans: Sequence[Orphan]) -> None:

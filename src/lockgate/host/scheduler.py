@@ -8,13 +8,16 @@ for a slot.
 import asyncio
 from collections.abc import Collection
 
-from lockgate.host.ledger import Ledger
+from lockgate.host.ledger import Ledger, Outlook
 from lockgate.host.output import OutputDesk
 from lockgate.host.recovery import clear_away
 from lockgate.host.supervisor import Supervisor
 
 LONGEST_SLEEP_S = 10.0
 """However far the next known moment is: the wall clock may be set forward."""
+
+SOON_S = 1.0
+"""When to look again at what nothing wakes anybody for, and at what was due and did not move."""
 
 
 class Scheduler:
@@ -53,14 +56,37 @@ class Scheduler:
         while self._failure is None:
             self._woken.clear()
             await self._obey()
-            await self._ledger.take_due_defaults()
-            await clear_away(await self._ledger.end_abandoned())
-            await self._fill()
-            outlook = await self._ledger.outlook(has_room=len(self._tasks) < self._capacity)
-            if self._drain and not self._tasks and not outlook.claimable:
+            outlook = await self._ledger.outlook()
+            if await self._act(outlook):
+                continue
+            if self._drain and not self._tasks and outlook.available_in_ms is None:
                 return
-            await self._sleep(outlook.due_in_ms)
+            await self._sleep(self._seconds_until(outlook))
         raise self._failure
+
+    async def _act(self, outlook: Outlook) -> bool:
+        """Does what is due; whether anything came of it, so that there may be more to do."""
+        acted = False
+        if outlook.is_abandoned:
+            orphans = await self._ledger.end_abandoned()
+            await clear_away(orphans)
+            acted = bool(orphans)
+        if outlook.deadline_in_ms is not None and outlook.deadline_in_ms <= 0:
+            acted |= await self._ledger.take_due_defaults()
+        if outlook.available_in_ms is not None and outlook.available_in_ms <= 0:
+            acted |= await self._fill()
+        return acted
+
+    def _seconds_until(self, outlook: Outlook) -> float:
+        """How long nothing will move by itself. A full host has no use for a run that becomes claimable."""
+        moments = [LONGEST_SLEEP_S]
+        if outlook.is_shared:
+            moments.append(SOON_S)
+        if outlook.deadline_in_ms is not None:
+            moments.append(outlook.deadline_in_ms / 1000 if outlook.deadline_in_ms > 0 else SOON_S)
+        if outlook.available_in_ms is not None and outlook.available_in_ms > 0 and len(self._tasks) < self._capacity:
+            moments.append(outlook.available_in_ms / 1000)
+        return min(moments)
 
     async def _obey(self) -> None:
         """Stops the workers of runs that others have cancelled, taken over, or paused at once."""
@@ -74,12 +100,15 @@ class Scheduler:
             if one.run_id in causes and one.has_claim:
                 one.stop(causes[one.run_id])
 
-    async def _fill(self) -> None:
+    async def _fill(self) -> bool:
+        """Whether a run was claimed."""
+        before = len(self._tasks)
         while len(self._tasks) < self._capacity:
             claimed = await self._ledger.claim_next(self._active.keys())
             if claimed is None:
-                return
+                break
             self._launch(Supervisor(claimed, self._ledger, self._output))
+        return len(self._tasks) > before
 
     def _launch(self, supervisor: Supervisor) -> None:
         task = asyncio.create_task(supervisor.run(), name=f"run {supervisor.run_id}")
@@ -93,9 +122,8 @@ class Scheduler:
             self._failure = self._failure or task.exception()
         self._woken.set()
 
-    async def _sleep(self, due_in_ms: int | None) -> None:
+    async def _sleep(self, seconds: float) -> None:
         """Until woken, or until the next known moment."""
-        seconds = LONGEST_SLEEP_S if due_in_ms is None else min(LONGEST_SLEEP_S, max(1, due_in_ms) / 1000)
         try:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
