@@ -8,6 +8,7 @@ import pytest
 from lockgate.model.records import Run
 from lockgate.model.statuses import Provenance, RequestKind
 from lockgate.store import reads
+from lockgate.store.openfile import Transaction
 from lockgate.view.cells import plain
 from lockgate.view.frames import frame, once_frame
 from lockgate.view.glyphs import UNICODE
@@ -190,6 +191,43 @@ def test_what_waits_is_read_again_only_when_it_can_have_changed(bench: Bench, mo
     monkeypatch.undo()
     bench.at_decision()
     assert len(look(bench, reader).decisions) == 2
+
+
+def test_a_filter_by_state_follows_the_time(bench: Bench) -> None:
+    run_id = bench.at_decision()[0]
+    reader = Reader(whole=True)
+    assert look(bench, reader, filter="state:overdue").runs.rows == ()
+    bench.clock.pass_ms(60_001)
+    assert [row.run_id for row in look(bench, reader, filter="state:overdue").runs.rows] == [run_id]
+
+
+def test_an_attempt_far_slower_than_usual_is_stuck(bench: Bench) -> None:
+    for _ in range(10):
+        claim = bench.claim(bench.run_id())
+        bench.ready(claim)
+        attempt = bench.begin(claim, "work")
+        bench.clock.pass_ms(25_000)
+        bench.finish(claim, attempt, 1)
+    run_id = bench.run_id(title="slow")
+    claim = bench.claim(run_id)
+    bench.ready(claim)
+    bench.begin(claim, "work")
+    reader = Reader(whole=True)
+    bench.clock.pass_ms(70_000)
+    bench.write(lambda tx: hosts_renew(tx, run_id))
+    assert look(bench, reader, filter="wf:sample").counts.stuck == 0
+    bench.clock.pass_ms(6_000)
+    shown = look(bench, reader, filter="state:stuck")
+    assert shown.counts.stuck == 1
+    assert [row.run_id for row in shown.runs.rows] == [run_id]
+    assert shown.runs.rows[0].slower == pytest.approx(3.04)
+    assert "! 3.0x slower" in screen(bench, filter="state:stuck")
+
+
+def hosts_renew(tx: Transaction, run_id: str) -> None:
+    tx.connection.execute(
+        "UPDATE run_queue SET heartbeat_mono = :mono WHERE run_id = :run_id", {"mono": tx.now.mono_ms, "run_id": run_id}
+    )
 
 
 def test_a_run_that_is_not_there_has_no_detail(bench: Bench) -> None:

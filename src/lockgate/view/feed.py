@@ -96,7 +96,7 @@ class Feed:
                 return
             now = self.now()
             slept = (now.wall_ms - before.wall_ms) - (now.mono_ms - before.mono_ms) > SLEPT_MS
-            if slept or self._reader.recounted(last, now).counts != last.counts or not await self._is_there():
+            if slept or self._reader.counts(now) != last.counts or not await self._is_there():
                 return
             before = now
 

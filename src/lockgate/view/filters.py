@@ -4,7 +4,7 @@ All terms must hold. Free text is looked for in workflow, title and id, without 
 cannot be read is refused as it is typed, with what is wrong, and shows nothing instead of everything.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from lockgate.flow.words import waiting_for, word
@@ -31,8 +31,10 @@ class Term:
     value: str
     inverted: bool = False
 
-    def holds(self, run: Run, now: Now) -> bool:
-        """Whether the run fits at this moment."""
+    def holds(self, run: Run, now: Now, stuck: Collection[str] = ()) -> bool:
+        """Whether the run fits at this moment; `stuck` are the ids of the runs that are."""
+        if self.key == "state" and self.value == "stuck":
+            return (run.run_id in stuck) is not self.inverted
         return _CHECKS[self.key](run, self.value, now) is not self.inverted
 
 
@@ -44,9 +46,9 @@ def parsed(text: str) -> Filter:
     return tuple(_term(raw) for raw in _split(text))
 
 
-def matches(terms: Filter, run: Run, now: Now) -> bool:
+def matches(terms: Filter, run: Run, now: Now, stuck: Collection[str] = ()) -> bool:
     """Whether every term holds."""
-    return all(term.holds(run, now) for term in terms)
+    return all(term.holds(run, now, stuck) for term in terms)
 
 
 _FIELDS = {"text": "text", "wf": "workflow", "id": "run", "title": "title", "err": "error", "by": "by"}
@@ -121,7 +123,7 @@ def _term(raw: str) -> Term:
     value = value.lower()
     if key == "state":
         value = _STATES.get(value, value)
-        if value not in set(Word) | {"you", "input", "agent", "open"}:
+        if value not in set(Word) | {"you", "input", "agent", "open", "stuck"}:
             raise BadFilter(f"no state {value!r}")
     elif key == "age":
         _age(value)

@@ -26,9 +26,11 @@ from lockgate.view.snapshots import (
     Interest,
     RunsPage,
     ShownRequest,
+    ShownRun,
     Snapshot,
     StoreFact,
 )
+from lockgate.view.stuck import Usual
 from lockgate.view.vector import RunVector
 
 if TYPE_CHECKING:
@@ -87,6 +89,8 @@ class Reader:
         self._open: tuple[Run, ...] = ()
         self._asked: tuple[ShownRequest, ...] = ()
         self._detail = DetailReader()
+        self._usual = Usual()
+        self._counts = Counts()
 
     @property
     def lacks_vector(self) -> bool:
@@ -98,6 +102,7 @@ class Reader:
         first = self._seq < 0
         change = self._change(connection)
         self._open = reads.open_runs(connection)
+        self._usual.read(connection, self._open, now)
         if first or change.everything or change.born or change.pruned:
             self._total = self._counted(connection, change)
         if first or change.asks:
@@ -110,7 +115,7 @@ class Reader:
             store=replace(store, as_of=now.wall_ms, schema=facts.version, size=facts.size),
             event_seq=self._seq,
             host=host_fact(reads.host_state(connection), self._open, now),
-            counts=counted(self._open, self._total, now),
+            counts=self.counts(now),
             runs=page,
             decisions=self._asked,
             decided=self._decided(connection) if interest.decided else (),
@@ -118,9 +123,10 @@ class Reader:
             request=self._request(connection, interest.request_id),
         )
 
-    def recounted(self, snapshot: Snapshot, now: Now) -> Snapshot:
-        """The same snapshot with the counts of another moment: runs become lost or overdue by time alone."""
-        return replace(snapshot, counts=counted(self._open, self._total, now))
+    def counts(self, now: Now) -> Counts:
+        """The counts at a moment: runs become lost, overdue or stuck by time alone."""
+        stuck = sum(self._usual.slower(run, now) is not None for run in self._open)
+        return replace(counted(self._open, self._total, now), stuck=stuck)
 
     def _counted(self, connection: "sqlite3.Connection", change: Change) -> int:
         """How many runs there are: by what was born where every run is known, else counted."""
@@ -160,15 +166,21 @@ class Reader:
             return page
         if first and not self._whole and looked == EVERYTHING and not interest.first:
             found = reads.runs(connection, reads.RunQuery(limit=interest.count), now_ms=now.wall_ms).rows
-            return replace(page, rows=tuple(shown_run(run) for run in found), total=self._total)
-        if self._vector is None or looked != self._looked or self._is_old(change, looked):
+            return replace(page, rows=self._shown(found, now), total=self._total)
+        counts = self.counts(now)
+        aged = counts != self._counts and any(term.key == "state" for term in terms)
+        self._counts = counts
+        if self._vector is None or looked != self._looked or aged or self._is_old(change, looked):
             self._vector, self._looked = self._all_ids(connection, terms, interest, now), looked
         elif change.born:
             self._vector.grow(change.born)
         start = max(min(interest.first, len(self._vector) - interest.count), 0)
         ids = self._vector.slice(start, interest.count)
-        rows = tuple(shown_run(run) for run in reads.runs_by_id(connection, ids))
+        rows = self._shown(reads.runs_by_id(connection, ids), now)
         return replace(page, rows=rows, first=start, total=len(self._vector), ids=self._vector.view())
+
+    def _shown(self, runs: tuple[Run, ...], now: Now) -> tuple[ShownRun, ...]:
+        return tuple(shown_run(run, slower=self._usual.slower(run, now)) for run in runs)
 
     @staticmethod
     def _is_old(change: Change, looked: tuple[str, str, bool]) -> bool:
@@ -186,7 +198,8 @@ class Reader:
         ids = reads.run_ids(connection, asked, now_ms=now.wall_ms)
         if any(term.key == "state" for term in terms):
             # The store knows statuses; whether an unfinished run is lost or overdue is for the law's words to say.
-            wrong = {run.run_id for run in self._open if not matches(terms, run, now)}
+            stuck = {run.run_id for run in self._open if self._usual.slower(run, now) is not None}
+            wrong = {run.run_id for run in self._open if not matches(terms, run, now, stuck)}
             ids = [run_id for run_id in ids if run_id not in wrong]
         return RunVector(ids, growing=interest.sort == "created" and interest.descending)
 

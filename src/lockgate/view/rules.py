@@ -10,7 +10,7 @@ Mood = Literal["calm", "focused", "replay", "stale"]
 """Why a rule has its colour; stale keeps the focus of the pane in its title."""
 
 LEAST_TITLE = 12
-TABS = ("Trace", "Steps", "Graph", "Output", "Info")
+TABS = ("Trace", "Steps", "Output", "Info")
 
 
 def title(number: int, name: str, lens: Lens, *, focused: bool, rest: Line = EMPTY) -> Line:
