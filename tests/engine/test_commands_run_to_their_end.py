@@ -101,9 +101,9 @@ def test_a_stop_ends_the_command_and_its_children() -> None:
 
 def test_a_command_may_use_its_grace() -> None:
     code = (
-        "import signal, sys, time\n"
-        "signal.signal(signal.SIGTERM, lambda *_: (print('bye', flush=True), sys.exit(7)))\n"
-        "print('ready', flush=True)\n"
+        "import os, signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (os.write(1, b'bye\\n'), sys.exit(7)))\n"
+        "os.write(1, b'ready\\n')\n"
         "time.sleep(30)\n"
     )
     found, _ = stopped(code)
