@@ -6,6 +6,7 @@ one costs nothing; later ones are undone by a savepoint. The closing UPDATE repe
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +18,7 @@ from lockgate.flow.head import RunHead
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import ClaimLost, NotFound, Refused, StoreError
 from lockgate.model.events import Event
-from lockgate.model.records import Actor, ClaimToken, HeadState, Record, Reply, Row, RunRow, Value
+from lockgate.model.records import Actor, AttemptRow, ClaimToken, HeadState, Record, Reply, Row, RunRow, Value
 from lockgate.model.statuses import ActorKind
 from lockgate.store import heads
 from lockgate.store.openfile import Transaction
@@ -80,7 +81,7 @@ def _apply_all(
     for transition in transitions:
         facts = heads.facts(transition, tx.connection, head)
         outcome = law.apply(head, transition, now=tx.now, actor=actor, facts=facts)
-        write(tx, outcome.rows, outcome.events)
+        write(tx, outcome.rows, outcome.events, head.attempt)
         head = outcome.head
         results.append(outcome.result)
     changed = head.run.revision != before.run.revision
@@ -90,9 +91,10 @@ def _apply_all(
     return Committed(head=head, results=tuple(results), changed=changed)
 
 
-def write(tx: Transaction, rows: Iterable[Row], events: Iterable[Event]) -> None:
+def write(tx: Transaction, rows: Iterable[Row], events: Iterable[Event], known: AttemptRow | None = None) -> None:
+    """Writes what one transition did; `known` is the active attempt before it."""
     for row in rows:
-        save_row(tx.connection, row)
+        save_row(tx.connection, row, known)
     for event in events:
         cursor = tx.connection.execute(_EVENTS["insert_event"], _columns(event))
         assert cursor.lastrowid is not None
@@ -184,19 +186,24 @@ def _check_values(connection: sqlite3.Connection, proposals: Sequence[t.AnyPropo
     """Every hash that a proposal names must be a stored value, or one that comes with it."""
     given = {value.hash for value in values}
     for proposal in proposals:
-        for name, hash in _hashes(proposal):
+        named = _hashes(proposal)
+        if isinstance(proposal, t.WaitForInput) and proposal.ask is not None:
+            named += _hashes(proposal.ask)
+        for name, hash in named:
             if hash in given or connection.execute(_VALUES["has_value"], {"hash": hash}).fetchone() is not None:
                 continue
             raise Refused("value_missing", f"{name} names the value {hash[:12]}, which is not stored", name=name)
 
 
-def _hashes(proposal: msgspec.Struct) -> Iterable[tuple[str, str]]:
-    for name in proposal.__struct_fields__:
-        field = getattr(proposal, name)
-        if name.endswith("_hash") and field is not None:
-            yield name, field
-        elif isinstance(field, t.DecisionAsk):
-            yield from _hashes(field)
+def _hashes(proposal: msgspec.Struct) -> list[tuple[str, str]]:
+    """The values that a proposal names, by field."""
+    named = ((name, getattr(proposal, name)) for name in _hash_fields(type(proposal)))
+    return [(name, hash) for name, hash in named if hash is not None]
+
+
+@cache
+def _hash_fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(name for name in kind.__struct_fields__ if name.endswith("_hash"))
 
 
 def _columns(event: Event) -> dict[str, Any]:

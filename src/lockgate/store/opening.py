@@ -34,6 +34,7 @@ _PRAGMAS = (
     ("PRAGMA journal_size_limit=67108864", "PRAGMA journal_size_limit", 64 << 20),
     ("PRAGMA wal_autocheckpoint=1000", "PRAGMA wal_autocheckpoint", 1000),
 )
+_WRITERS = (("PRAGMA cache_size=-8000", "PRAGMA cache_size", -8000),)
 _QUERY_ONLY = ("PRAGMA query_only=ON", "PRAGMA query_only", 1)
 
 
@@ -45,7 +46,7 @@ def open_writing(path: Path, patience: Patience) -> sqlite3.Connection:
         mode = patience.until_free(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchone()[0])
         if mode != "wal":
             raise StoreError(f"the store {path} cannot use a write-ahead log: journal mode is {mode}")
-        set_pragmas(connection, path, _PRAGMAS)
+        set_pragmas(connection, path, _PRAGMAS + _WRITERS)
     except BaseException:
         connection.close()
         raise

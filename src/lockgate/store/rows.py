@@ -11,6 +11,7 @@ from typing import Any, LiteralString, TypeVar
 import msgspec
 
 from lockgate.model import records as r
+from lockgate.model.errors import StoreError
 from lockgate.store.statements import load
 
 R = TypeVar("R", bound=r.Record)
@@ -60,7 +61,6 @@ class Columns:
 _attempts, _requests, _effects, _runs = load("attempts"), load("requests"), load("effects"), load("runs")
 
 SAVES: dict[type, LiteralString] = {
-    r.AttemptRow: _attempts["save_attempt"],
     r.IntervalRow: _attempts["save_interval"],
     r.UpdateRow: _attempts["save_update"],
     r.RequestRow: _requests["save_request"],
@@ -71,8 +71,18 @@ SAVES: dict[type, LiteralString] = {
     r.EffectAttemptRow: _effects["save_effect_attempt"],
     r.SourceRow: _runs["save_sources"],
 }
-"""The one statement that saves each kind of row whole, by its primary key."""
+"""The one statement that saves each kind of row whole, by its primary key; attempts have two."""
 
 
-def save_row(connection: sqlite3.Connection, row: r.Row) -> None:
-    connection.execute(SAVES[type(row)], msgspec.structs.asdict(row))
+def save_row(connection: sqlite3.Connection, row: r.Row, known: r.AttemptRow | None) -> None:
+    """Saves a row; `known` is the run's active attempt so far, so that a new one is told from a changed one.
+
+    An upsert would do for attempts too, but prepares to insert into each of their indexes first.
+    """
+    columns = msgspec.structs.asdict(row)
+    if not isinstance(row, r.AttemptRow):
+        connection.execute(SAVES[type(row)], columns)
+    elif known is None or known.ordinal != row.ordinal:
+        connection.execute(_attempts["insert_attempt"], columns)
+    elif connection.execute(_attempts["change_attempt"], columns).rowcount != 1:
+        raise StoreError(f"the attempt {row.attempt_id} is not the one that was read")

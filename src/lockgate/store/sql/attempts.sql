@@ -1,15 +1,16 @@
--- save_attempt: an attempt whole; what it is never changes
+-- insert_attempt: a new attempt
 INSERT INTO node_attempts (run_id, ordinal, attempt_id, workflow, node_id, kind, attempt_number, visit, status, timeout_ms,
     active_ms, step_index, outcome, switch_value, prompt_hash, output_hash, error_hash, error_summary, started_at, finished_at)
 VALUES (:run_id, :ordinal, :attempt_id, :workflow, :node_id, :kind, :attempt_number, :visit, :status, :timeout_ms,
     :active_ms, :step_index, :outcome, :switch_value, :prompt_hash, :output_hash, :error_hash, :error_summary, :started_at,
-    :finished_at)
-ON CONFLICT (run_id, ordinal) DO UPDATE
-SET status = excluded.status, timeout_ms = excluded.timeout_ms, active_ms = excluded.active_ms,
-    step_index = excluded.step_index, outcome = excluded.outcome, switch_value = excluded.switch_value,
-    prompt_hash = excluded.prompt_hash, output_hash = excluded.output_hash, error_hash = excluded.error_hash,
-    error_summary = excluded.error_summary, finished_at = excluded.finished_at
-WHERE node_attempts.attempt_id = excluded.attempt_id;
+    :finished_at);
+
+-- change_attempt: an attempt as it has become; what it is never changes
+UPDATE node_attempts
+SET status = :status, timeout_ms = :timeout_ms, active_ms = :active_ms, step_index = :step_index, outcome = :outcome,
+    switch_value = :switch_value, prompt_hash = :prompt_hash, output_hash = :output_hash, error_hash = :error_hash,
+    error_summary = :error_summary, finished_at = :finished_at
+WHERE run_id = :run_id AND ordinal = :ordinal AND attempt_id = :attempt_id;
 
 -- save_interval: an interval of working time, opened or closed
 INSERT INTO attempt_active_intervals (run_id, attempt_id, interval_number, boot_id, mono_ms, started_at, ended_at, elapsed_ms)
