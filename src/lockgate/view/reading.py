@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lockgate.flow.draft import LEASE_MS
-from lockgate.flow.words import is_lost, needs_person, waiting_for, word
+from lockgate.flow.words import is_lost, needs_person, word
 from lockgate.model.errors import NotFound
 from lockgate.model.records import HostView, Now, Run
 from lockgate.model.statuses import Word
@@ -59,6 +59,9 @@ _ASKING = frozenset(
     }
 )
 
+_MAY_ASK = frozenset({Word.WAITING, Word.BLOCKED})
+_FOR_HOST = frozenset({Word.QUEUED, Word.ANSWERED, Word.INTERRUPTED, Word.LOST})
+
 
 class Change:
     """What happened since the reader looked last: event types by run; `everything` where it was too much to list."""
@@ -66,6 +69,7 @@ class Change:
     def __init__(self, events: list[tuple[int, str, str]]) -> None:
         self.everything = len(events) >= EVENTS_EACH
         self.types = {type for _, _, type in events}
+        self.run_ids = list(dict.fromkeys(run_id for _, run_id, _ in events))
         self.born = [run_id for _, run_id, type in events if type == "run_queued"]
         self.pruned = "run_pruned" in self.types
 
@@ -86,7 +90,7 @@ class Reader:
         self._total = 0
         self._vector: RunVector | None = None
         self._looked: tuple[str, str, bool] | None = None
-        self._open: tuple[Run, ...] = ()
+        self._open: dict[str, Run] = {}
         self._asked: tuple[ShownRequest, ...] = ()
         self._detail = DetailReader()
         self._usual = Usual()
@@ -101,21 +105,23 @@ class Reader:
         """A snapshot of one moment. A filter that cannot be read matches nothing."""
         first = self._seq < 0
         change = self._change(connection)
-        self._open = reads.open_runs(connection)
-        self._usual.read(connection, self._open, now)
+        self._refresh(connection, change, first=first)
+        self._usual.read(connection, self.open_runs, now)
         if first or change.everything or change.born or change.pruned:
             self._total = self._counted(connection, change)
         if first or change.asks:
             self._asked = tuple(in_order([shown_request(each) for each in reads.pending_requests(connection)]))
-        page = self._page(connection, interest, change, now, first=first)
+        counts = self.counts(now)
+        aged, self._counts = counts != self._counts, counts
+        page = self._page(connection, interest, change, now, first=first, aged=aged)
         chosen = interest.run_id or (page.rows[0].run_id if page.rows else None)
         facts = reads.store_facts(connection)
         return Snapshot(
             at=now,
             store=replace(store, as_of=now.wall_ms, schema=facts.version, size=facts.size),
             event_seq=self._seq,
-            host=host_fact(reads.host_state(connection), self._open, now),
-            counts=self.counts(now),
+            host=host_fact(reads.host_state(connection), self.open_runs, now),
+            counts=counts,
             runs=page,
             decisions=self._asked,
             decided=self._decided(connection) if interest.decided else (),
@@ -123,10 +129,29 @@ class Reader:
             request=self._request(connection, interest.request_id),
         )
 
+    @property
+    def open_runs(self) -> tuple[Run, ...]:
+        """The runs that are not finished, as they were read last."""
+        return tuple(self._open.values())
+
     def counts(self, now: Now) -> Counts:
         """The counts at a moment: runs become lost, overdue or stuck by time alone."""
-        stuck = sum(self._usual.slower(run, now) is not None for run in self._open)
-        return replace(counted(self._open, self._total, now), stuck=stuck)
+        open_runs = self.open_runs
+        stuck = sum(self._usual.slower(run, now) is not None for run in open_runs if run.claim is not None)
+        return replace(counted(open_runs, self._total, now), stuck=stuck)
+
+    def _refresh(self, connection: "sqlite3.Connection", change: Change, *, first: bool) -> None:
+        """The unfinished runs: those that something happened to, and those whose claim may have been renewed."""
+        if first or change.everything:
+            self._open = {run.run_id: run for run in reads.open_runs(connection)}
+            return
+        claimed = (run_id for run_id, run in self._open.items() if run.claim is not None)
+        ids = list(dict.fromkeys((*change.run_ids, *claimed)))
+        for run_id in change.run_ids:
+            self._open.pop(run_id, None)
+        for run in reads.runs_by_id(connection, ids) if ids else ():
+            if not run.status.is_terminal:
+                self._open[run.run_id] = run
 
     def _counted(self, connection: "sqlite3.Connection", change: Change) -> int:
         """How many runs there are: by what was born where every run is known, else counted."""
@@ -149,7 +174,7 @@ class Reader:
         return change
 
     def _page(
-        self, connection: "sqlite3.Connection", interest: Interest, change: Change, now: Now, *, first: bool
+        self, connection: "sqlite3.Connection", interest: Interest, change: Change, now: Now, *, first: bool, aged: bool
     ) -> RunsPage:
         looked = (interest.filter, interest.sort, interest.descending)
         page = RunsPage(
@@ -167,9 +192,7 @@ class Reader:
         if first and not self._whole and looked == EVERYTHING and not interest.first:
             found = reads.runs(connection, reads.RunQuery(limit=interest.count), now_ms=now.wall_ms).rows
             return replace(page, rows=self._shown(found, now), total=self._total)
-        counts = self.counts(now)
-        aged = counts != self._counts and any(term.key == "state" for term in terms)
-        self._counts = counts
+        aged = aged and any(term.key == "state" for term in terms)
         if self._vector is None or looked != self._looked or aged or self._is_old(change, looked):
             self._vector, self._looked = self._all_ids(connection, terms, interest, now), looked
         elif change.born:
@@ -198,8 +221,9 @@ class Reader:
         ids = reads.run_ids(connection, asked, now_ms=now.wall_ms)
         if any(term.key == "state" for term in terms):
             # The store knows statuses; whether an unfinished run is lost or overdue is for the law's words to say.
-            stuck = {run.run_id for run in self._open if self._usual.slower(run, now) is not None}
-            wrong = {run.run_id for run in self._open if not matches(terms, run, now, stuck)}
+            open_runs = self.open_runs
+            stuck = {run.run_id for run in open_runs if self._usual.slower(run, now) is not None}
+            wrong = {run.run_id for run in open_runs if not matches(terms, run, now, stuck)}
             ids = [run_id for run_id in ids if run_id not in wrong]
         return RunVector(ids, growing=interest.sort == "created" and interest.descending)
 
@@ -224,14 +248,15 @@ def replace_query(asked: reads.RunQuery, order: str, *, descending: bool) -> rea
 def counted(runs: tuple[Run, ...], total: int, now: Now) -> Counts:
     """The header's counts out of the runs that are not finished."""
     words = [word(run, now) for run in runs]
+    asking = (run for run, name in zip(runs, words, strict=True) if name in _MAY_ASK)
     return Counts(
         total=total,
-        need_you=sum(needs_person(run, now) for run in runs),
+        need_you=sum(needs_person(run, now) for run in asking),
         running=sum(name in (Word.RUNNING, Word.STARTING) for name in words),
         lost=words.count(Word.LOST),
         blocked=words.count(Word.BLOCKED),
         overdue=words.count(Word.OVERDUE),
-        waiting_for_host=sum(waiting_for(run, now) == "host" for run in runs),
+        waiting_for_host=sum(name in _FOR_HOST for name in words),
     )
 
 
