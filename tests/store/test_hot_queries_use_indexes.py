@@ -82,6 +82,12 @@ def test_a_hot_query_never_scans_history(bench: Bench, noun: str, name: str) -> 
     assert not sorts or (noun, name) in SORTED, steps
 
 
+@pytest.mark.parametrize("name", ["head", "by_ids"])
+def test_the_active_attempt_is_one_look_into_an_index(bench: Bench, name: str) -> None:
+    steps = plan(bench, "runs", name)
+    assert any(step.startswith("SEARCH a USING INDEX node_attempts_one_active") for step in steps), steps
+
+
 def test_the_pending_queue_reads_pending_requests_only(bench: Bench) -> None:
     steps = plan(bench, "requests", "pending")
     assert any("requests_pending" in step or "requests_due" in step or "requests_one_pending" in step for step in steps)

@@ -1,6 +1,7 @@
 """Brings one attempt from its start to its end, whatever the node's code does."""
 
 import secrets
+import time
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
@@ -48,7 +49,7 @@ class Attempts:
 
         The finished step is held by the journal. Raises Halt when the attempt waits or the run is not ours.
         """
-        node, attempt_id = self._workflow.nodes[node_id], ids.attempt_id(secrets.token_hex(16))
+        node, attempt_id = self._workflow.nodes[node_id], ids.attempt_id(_ordered_hex())
         spec = self._workflow.graph.node(node_id)
         now = Opening() if spec.timeout_computed else perform.opening(node, attempt_id)
         start = StartAttempt(attempt_id=attempt_id, node_id=node_id, timeout_ms=spec.timeout_ms)
@@ -191,7 +192,7 @@ class Attempts:
         async def publish(type: str, key: str, data: Value) -> None:
             proposal = PublishUpdate(
                 attempt_id=attempt_id,
-                update_id=ids.update_id(secrets.token_hex(16)),
+                update_id=ids.update_id(_ordered_hex()),
                 update_type=type,
                 update_key=key,
                 data_hash=data.hash,
@@ -199,3 +200,8 @@ class Attempts:
             await self._journal.commit(proposal, values=(data,))
 
         return publish
+
+
+def _ordered_hex() -> str:
+    """32 hex digits that begin with the time: new rows then lie side by side, and a commit writes fewer pages."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"

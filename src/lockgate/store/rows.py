@@ -61,7 +61,6 @@ class Columns:
 _attempts, _requests, _effects, _runs = load("attempts"), load("requests"), load("effects"), load("runs")
 
 SAVES: dict[type, LiteralString] = {
-    r.IntervalRow: _attempts["save_interval"],
     r.UpdateRow: _attempts["save_update"],
     r.RequestRow: _requests["save_request"],
     r.DecisionRow: _requests["save_decision"],
@@ -71,7 +70,7 @@ SAVES: dict[type, LiteralString] = {
     r.EffectAttemptRow: _effects["save_effect_attempt"],
     r.SourceRow: _runs["save_sources"],
 }
-"""The one statement that saves each kind of row whole, by its primary key; attempts have two."""
+"""The one statement that saves each kind of row whole, by its primary key; attempts and intervals have two."""
 
 
 def save_row(connection: sqlite3.Connection, row: r.Row, known: r.AttemptRow | None) -> None:
@@ -80,9 +79,23 @@ def save_row(connection: sqlite3.Connection, row: r.Row, known: r.AttemptRow | N
     An upsert would do for attempts too, but prepares to insert into each of their indexes first.
     """
     columns = msgspec.structs.asdict(row)
-    if not isinstance(row, r.AttemptRow):
+    if isinstance(row, r.AttemptRow):
+        _insert_or_change(connection, known is None or known.ordinal != row.ordinal, "attempt", columns)
+    elif isinstance(row, r.IntervalRow):
+        _insert_or_change(connection, row.ended_at is None, "interval", columns)
+    else:
         connection.execute(SAVES[type(row)], columns)
-    elif known is None or known.ordinal != row.ordinal:
-        connection.execute(_attempts["insert_attempt"], columns)
-    elif connection.execute(_attempts["change_attempt"], columns).rowcount != 1:
-        raise StoreError(f"the attempt {row.attempt_id} is not the one that was read")
+
+
+_PAIRS = {
+    "attempt": (_attempts["insert_attempt"], _attempts["change_attempt"]),
+    "interval": (_attempts["open_interval"], _attempts["close_interval"]),
+}
+
+
+def _insert_or_change(connection: sqlite3.Connection, is_new: bool, what: str, columns: dict[str, Any]) -> None:
+    insert, change = _PAIRS[what]
+    if is_new:
+        connection.execute(insert, columns)
+    elif connection.execute(change, columns).rowcount != 1:
+        raise StoreError(f"the {what} of {columns['attempt_id']} is not the one that was read")

@@ -120,9 +120,11 @@ class Writer:
 
     def _run(self, file: OpenFile, batch: list[Job]) -> None:
         transaction = file.begin(self._clock)
+        changes = file.connection.total_changes
         try:
             self._run_jobs(file, transaction, batch)
-            self._audience.committing(transaction.event_seqs)
+            if file.connection.total_changes != changes:
+                self._audience.committing(transaction.event_seqs)
             file.commit()
         except BaseException:
             # First forgotten, then rolled back: the numbers may be another process's next.

@@ -12,11 +12,13 @@ SET status = :status, timeout_ms = :timeout_ms, active_ms = :active_ms, step_ind
     error_summary = :error_summary, finished_at = :finished_at
 WHERE run_id = :run_id AND ordinal = :ordinal AND attempt_id = :attempt_id;
 
--- save_interval: an interval of working time, opened or closed
+-- open_interval: working time begins
 INSERT INTO attempt_active_intervals (run_id, attempt_id, interval_number, boot_id, mono_ms, started_at, ended_at, elapsed_ms)
-VALUES (:run_id, :attempt_id, :interval_number, :boot_id, :mono_ms, :started_at, :ended_at, :elapsed_ms)
-ON CONFLICT (run_id, attempt_id, interval_number) DO UPDATE
-SET ended_at = excluded.ended_at, elapsed_ms = excluded.elapsed_ms;
+VALUES (:run_id, :attempt_id, :interval_number, :boot_id, :mono_ms, :started_at, :ended_at, :elapsed_ms);
+
+-- close_interval: working time ends
+UPDATE attempt_active_intervals SET ended_at = :ended_at, elapsed_ms = :elapsed_ms
+WHERE run_id = :run_id AND attempt_id = :attempt_id AND interval_number = :interval_number AND ended_at IS NULL;
 
 -- save_update: a published update
 INSERT INTO workflow_updates (update_id, run_id, attempt_id, update_seq, update_type, update_key, data_hash, recorded_at)
