@@ -94,7 +94,7 @@ class TestTheNextSchema:
     """The framework, held to a rung that is not there yet: the present schema is then the old one."""
 
     @pytest.fixture(autouse=True)
-    def next_schema(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def next_schema(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         rungs = (*ladder(), LATER)
         digest_of(KNOWN_VERSION)
         monkeypatch.setattr(migrations, "ladder", lambda: rungs)
@@ -188,4 +188,3 @@ def test_tables_of_another_shape_are_not_migrated(old: Path) -> None:
     connection.close()
     with pytest.raises(StoreForeign, match="not those of schema 1"):
         migrate(old, is_alive=dead)
-

@@ -8,7 +8,7 @@ import sqlite3
 from lockgate.model.records import Record
 from lockgate.store.statements import load
 
-_KEEPING = load("keeping")
+_KEEPING, _INVARIANTS = load("keeping"), load("invariants")
 MOST_SHOWN = 5
 
 
@@ -44,5 +44,5 @@ def damage(connection: sqlite3.Connection) -> list[str]:
 
 def loose_heads(connection: sqlite3.Connection) -> list[str]:
     """Runs whose chain head, revision and newest event do not agree; the first few."""
-    rows = connection.execute(_KEEPING["loose_heads"], {"limit": MOST_SHOWN}).fetchall()
-    return [f"the chain head of {run_id} is not its newest event" for (run_id,) in rows]
+    rows = connection.execute(_INVARIANTS["loose_head"], {"limit": MOST_SHOWN}).fetchall()
+    return [f"the chain head of {run_id} is not its newest event ({said})" for run_id, said in rows]

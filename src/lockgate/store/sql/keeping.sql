@@ -69,7 +69,36 @@ UNION ALL SELECT 'effect_attempts', count(*) FROM effect_attempts UNION ALL SELE
 UNION ALL SELECT 'definitions', count(*) FROM definitions UNION ALL SELECT 'values', count(*) FROM blobs
 UNION ALL SELECT 'policies', count(*) FROM policies UNION ALL SELECT 'output_chunks', count(*) FROM attempt_output;
 
--- loose_heads: runs whose head is not the newest of exactly as many events as their revision says
-SELECT r.run_id FROM runs r LEFT JOIN events e ON e.run_id = r.run_id AND e.seq = r.revision
-WHERE e.hash IS NOT r.chain_head OR (SELECT count(*) FROM events n WHERE n.run_id = r.run_id) <> r.revision
-LIMIT :limit;
+
+-- run_count: how many runs there are
+SELECT count(*) FROM runs;
+
+-- runs_to_audit: unfinished runs first, then the newest
+SELECT run_id FROM runs ORDER BY finished_at IS NOT NULL, created_at DESC;
+
+-- orphan_values: stored values that nothing names any more, and their bytes
+WITH named (hash) AS (
+    SELECT input_hash FROM runs UNION SELECT output_hash FROM runs UNION SELECT error_hash FROM runs
+    UNION SELECT sources_hash FROM run_sources
+    UNION SELECT prompt_hash FROM node_attempts UNION SELECT output_hash FROM node_attempts UNION SELECT error_hash FROM node_attempts
+    UNION SELECT data_hash FROM workflow_updates
+    UNION SELECT contract_hash FROM requests UNION SELECT output_hash FROM requests
+    UNION SELECT payload_hash FROM submissions
+    UNION SELECT subject_hash FROM human_decisions UNION SELECT presentation_hash FROM human_decisions
+    UNION SELECT choices_hash FROM human_decisions
+    UNION SELECT response_hash FROM human_decision_resolutions
+    UNION SELECT payload_hash FROM effects UNION SELECT result_hash FROM effects UNION SELECT error_hash FROM effects
+    UNION SELECT j.value FROM events e, json_tree(e.payload) j
+    WHERE e.type IN ('notified', 'agent_prompt_sent', 'source_accepted', 'effect_reserved', 'effect_applied', 'effect_rejected',
+            'effect_ambiguous', 'effect_resolved', 'settings_changed')
+        AND j.type = 'text' AND substr(j.key, -5) = '_hash')
+SELECT b.hash, length(b.content) FROM blobs b WHERE b.hash NOT IN (SELECT n.hash FROM named n WHERE n.hash IS NOT NULL);
+
+-- queued_runs: how many runs wait for a host
+SELECT count(*) FROM run_queue WHERE status = 'queued';
+
+-- blocked_runs: the newest blocked runs, with why and the end of what their worker wrote
+SELECT q.run_id, q.error_code, r.error_summary,
+    (SELECT k.stderr_tail FROM run_workers k WHERE k.run_id = q.run_id ORDER BY k.generation DESC LIMIT 1)
+FROM run_queue q JOIN runs r ON r.run_id = q.run_id
+WHERE q.error_code IS NOT NULL ORDER BY r.created_at DESC LIMIT 10;

@@ -1,0 +1,193 @@
+"""The doctor: looks at a store from every side, says what is wrong and what can safely be done; repairs nothing.
+
+It never writes, and never opens the file other than by SQLite. What it cannot know it says.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lockgate.model.errors import StoreError, StoreMissing
+from lockgate.model.records import Record
+from lockgate.store import opening
+from lockgate.store.clock import Clock, SystemClock
+from lockgate.store.doctor_host import host_remarks, host_word
+from lockgate.store.doctor_locks import check_locks
+from lockgate.store.doctor_place import check_place, lost_files
+from lockgate.store.doctor_rows import Finding, Sample, broken_rules, differing_runs
+from lockgate.store.hosts import host_state
+from lockgate.store.migrations import IsAlive, pid_exists
+from lockgate.store.openfile import errors_of_the_store
+from lockgate.store.patience import Patience
+from lockgate.store.soundness import contents, damage
+from lockgate.store.statements import load
+
+_KEEPING, _META = load("keeping"), load("meta")
+SAMPLE_SECONDS = 5.0
+
+_ACTIONS = {
+    "store_too_old": "lockgate migrate, which makes a backup first",
+    "store_too_new": "use the newer lockgate that made it",
+    "store_foreign": "give the right file with --db; leave this one as it is",
+    "store_damaged": "stop the host, copy the files aside, and restore the newest verified backup",
+    "store_unsafe_location": "stop the host, and move the store to a local file system of your own",
+    "store_read_only": "let the owner of the directory run lockgate doctor",
+    "store_busy": "look which process writes, and ask again",
+}
+
+
+class Checkup(Record, frozen=True, kw_only=True):
+    """What was found. `remarks` are legal states that wait for somebody; `unknown` is what could not be told.
+
+    `facts` are the store's plain data; `sample` says how many runs were compared with their events.
+    """
+
+    path: str
+    findings: tuple[Finding, ...]
+    remarks: tuple[str, ...]
+    unknown: tuple[str, ...]
+    facts: dict[str, Any]
+    sample: Sample | None
+
+
+class _Notes:
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.remarks: list[str] = []
+        self.unknown: list[str] = []
+        self.facts: dict[str, Any] = {}
+        self.sample: Sample | None = None
+
+    def take(self, found: tuple[list[Finding], list[str], list[str]]) -> None:
+        self.findings += found[0]
+        self.remarks += found[1]
+        self.unknown += found[2]
+
+    def error(self, error: StoreError, path: Path) -> None:
+        action = _ACTIONS.get(error.code, "read the message; nothing was changed")
+        self.findings.append(Finding(code=error.code, what=error.message, where=str(path), action=action))
+
+
+def examine(
+    path: Path, *, every_run: bool = False, clock: Clock | None = None, is_alive: IsAlive | None = None
+) -> Checkup:
+    """Looks at a store. Raises StoreMissing; everything else that is wrong is a finding."""
+    path, notes = Path(path).absolute(), _Notes()
+    try:
+        opening.check_place(path)
+    except StoreMissing:
+        raise
+    except StoreError as error:
+        notes.error(error, path)
+    connection = _open(path, notes)
+    if connection is not None:
+        try:
+            _look(connection, path, notes, every_run, clock or SystemClock(), is_alive or pid_exists)
+        finally:
+            connection.close()
+    findings, unknown = lost_files(path)
+    notes.take((findings, [], unknown))
+    return Checkup(
+        path=str(path),
+        findings=tuple(notes.findings),
+        remarks=tuple(notes.remarks),
+        unknown=tuple(notes.unknown),
+        facts=notes.facts,
+        sample=notes.sample,
+    )
+
+
+def _open(path: Path, notes: _Notes) -> sqlite3.Connection | None:
+    patience = Patience(str(path))
+    try:
+        with errors_of_the_store(path):
+            connection, still = opening.open_reading(path, patience)
+    except StoreError as error:
+        notes.error(error, path)
+        notes.unknown.append("the rows were not looked at: the store could not be opened")
+        return None
+    if still:
+        notes.unknown.append("the store was read as a still picture: its directory cannot be written")
+    return connection
+
+
+def _look(
+    connection: sqlite3.Connection, path: Path, notes: _Notes, every_run: bool, clock: Clock, is_alive: IsAlive
+) -> None:
+    """Each look by itself, all but the last of one moment: where the file gives way, the others still look."""
+    connection.execute("BEGIN")
+    group = _step(notes, path, lambda: connection.execute(_META["meta"]).fetchone()[1])
+    notes.take(check_place(path, group))
+    for look in (
+        lambda: _facts(connection, notes),
+        lambda: _host(connection, notes, clock, is_alive),
+        lambda: _damage(connection, path, notes),
+        lambda: notes.findings.extend(broken_rules(connection)),
+        lambda: _sample(connection, notes, every_run),
+        lambda: _orphans(connection, notes),
+    ):
+        _step(notes, path, look)
+    connection.execute("ROLLBACK")
+    _step(notes, path, lambda: notes.take(check_locks(path, connection)))
+
+
+def _step(notes: _Notes, path: Path, look: Callable[[], Any]) -> Any:
+    """What a look finds; where the file gives way under it, that is a finding too."""
+    try:
+        with errors_of_the_store(path):
+            return look()
+    except StoreError as error:
+        notes.error(error, path)
+    except msgspec.MsgspecError as problem:
+        what = f"a row holds what no version writes: {problem}"
+        notes.findings.append(
+            Finding(code="store_damaged", what=what, where=str(path), action=_ACTIONS["store_damaged"])
+        )
+    notes.unknown.append("a look was cut short by damage: there may be more than is listed")
+    return None
+
+
+def _host(connection: sqlite3.Connection, notes: _Notes, clock: Clock, is_alive: IsAlive) -> None:
+    now, host = clock.now(), host_state(connection)
+    notes.facts["host"] = {"state": host_word(host, now, is_alive), "pid": host.pid, "epoch": host.epoch}
+    notes.remarks += host_remarks(connection, now, is_alive)
+
+
+def _damage(connection: sqlite3.Connection, path: Path, notes: _Notes) -> None:
+    for line in damage(connection):
+        notes.findings.append(
+            Finding(code="store_damaged", what=line, where=str(path), action=_ACTIONS["store_damaged"])
+        )
+
+
+def _sample(connection: sqlite3.Connection, notes: _Notes, every_run: bool) -> None:
+    differing: list[Finding] = []
+    seconds = None if every_run else SAMPLE_SECONDS
+    notes.sample = differing_runs(connection, differing, every=every_run, seconds=seconds)
+    notes.findings += differing
+
+
+def _orphans(connection: sqlite3.Connection, notes: _Notes) -> None:
+    orphans = connection.execute(_KEEPING["orphan_values"]).fetchall()
+    if orphans:
+        size = sum(length for _, length in orphans)
+        notes.remarks.append(f"{len(orphans)} stored values ({size} bytes) belong to no run: lockgate prune frees them")
+
+
+def _facts(connection: sqlite3.Connection, notes: _Notes) -> None:
+    names = ("user_version", "page_size", "page_count", "freelist_count", "journal_mode")
+    facts = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
+    held = contents(connection)
+    notes.facts.update(
+        store_id=held.store_id,
+        newest_event=held.newest_event,
+        counts=held.counts,
+        size=facts["page_size"] * facts["page_count"],
+        sqlite=sqlite3.sqlite_version,
+        **facts,
+    )
+    if facts["journal_mode"] == "delete":
+        notes.remarks.append("it has no write-ahead log yet: the next writer makes one")
