@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """One measured number. `at_most` and `at_least` are its budget, `goal` what we would like; None where there is none.
+    """One measured number. `at_most` and `at_least` are its budget, `goal` what we would like; each may be None.
 
     `rounds` are the values that the figure is the median (or the best) of, `note` says how it was taken.
     """

@@ -42,7 +42,8 @@ def work(ctx):
     return {{"n": 1}}
 
 nodes = {{f"step{{number}}": compute(work) for number in range({steps})}}
-chain = Workflow("chain", start="step0", nodes=nodes, edges=[edge(f"step{{n}}", f"step{{n + 1}}") for n in range({steps} - 1)])
+edges = [edge(f"step{{n}}", f"step{{n + 1}}") for n in range({steps} - 1)]
+chain = Workflow("chain", start="step0", nodes=nodes, edges=edges)
 """
 
 TIMED = """

@@ -1,0 +1,1 @@
+"""Scripts that a benchmark runs as other processes beside it."""
