@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from lockgate.flow.authoring.offers import Ask as Ask
     from lockgate.flow.authoring.offers import choice as choice
     from lockgate.flow.authoring.offers import text_input as text_input
+    from lockgate.flow.authoring.settings import allow as allow
+    from lockgate.flow.authoring.settings import settings as settings
     from lockgate.flow.authoring.workflow import Workflow as Workflow
     from lockgate.host.host import Host as Host
     from lockgate.host.inline import execute as execute
@@ -88,6 +90,7 @@ _HOMES = {
     "flow.authoring.edges": "decision_edge edge switch_edge",
     "flow.authoring.effects": "happened idempotent manual not_happened verified",
     "flow.authoring.offers": "Ask choice text_input",
+    "flow.authoring.settings": "allow settings",
     "flow.authoring.workflow": "Workflow",
     "host.host": "Host",
     "host.inline": "execute",

@@ -10,7 +10,8 @@ import pytest
 from lockgate.flow import transitions as t
 from lockgate.flow.choices import Choice, Default, TextInput
 from lockgate.flow.contracts import for_checkpoint, for_decision
-from lockgate.flow.graph import VERSION, Edge, EffectSpec, Graph, NodeSpec, Switch
+from lockgate.flow.graph import VERSION, Edge, EffectSpec, Graph, NodeSpec, SettingsSpec, Switch
+from lockgate.flow.patches import SettingsRule
 from lockgate.flow.presentation import Paragraph, Presentation
 from lockgate.model.encoding import canonical, sha256, stored
 from lockgate.model.ids import attempt_id
@@ -58,6 +59,9 @@ def graph(name: str = "sample") -> Graph:
             Edge(source="send", to="ask"),
             Edge(source="ask", to="decide"),
             Edge(source="decide", switch=Switch(on="$.choice", cases={"go": "end", "again": "work", "stop": "end"})),
+        ),
+        settings=SettingsSpec(
+            initial={"pace": 1}, schema=None, rules=(SettingsRule(path="/pace", replace=(ActorKind.USER,)),)
         ),
     )
 

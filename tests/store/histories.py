@@ -14,6 +14,8 @@ def everything(bench: Bench) -> str:
     bench.write(lambda tx: hosts.worker_starting(tx, claim, f"worker-{run_id}", 1))
     bench.ready(claim)
     bench.begin(claim, "work")
+    patch = [{"op": "replace", "path": "/pace", "value": 2}]
+    bench.write(lambda tx: commands.change_settings(tx, run_id, patch, actor=USER, key=bench.key()))
     bench.clock.pass_ms(50)
     lose(bench, run_id, claim.generation)
     bench.clock.pass_ms(1_000)

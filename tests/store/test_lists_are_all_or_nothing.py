@@ -33,7 +33,10 @@ def test_one_proposal_may_carry_a_whole_turn(bench: Bench) -> None:
     finish = t.FinishAttempt(attempt_id=attempt, outcome=Outcome.OK, output_hash=made.hash)
     begin = t.StartAttempt(attempt_id=bench.new_attempt(), node_id="send")
     reply = bench.propose(claim, finish, begin, values=(made,))
-    assert (reply.outcome, reply.results[1]) == ("accepted", {"ordinal": 2, "attempt_number": 1, "visit": 1})
+    assert (reply.outcome, reply.results[1]) == (
+        "accepted",
+        {"ordinal": 2, "attempt_number": 1, "visit": 1, "settings_hash": value({"pace": 1}).hash},
+    )
 
 
 def test_what_does_not_go_together_is_refused(bench: Bench) -> None:

@@ -19,10 +19,13 @@ from lockgate.engine.updates import Commit, Updates
 from lockgate.engine.values import Values
 from lockgate.engine.visit import Done, Surroundings, Visit, Waits, flush_streams
 from lockgate.flow.authoring.workflow import Workflow
-from lockgate.flow.transitions import FinishAttempt, PublishUpdate, SetTimeout, StartAttempt
+from lockgate.flow.transitions import FinishAttempt, PublishUpdate, RetryRoute, SetTimeout, StartAttempt
 from lockgate.model import ids
 from lockgate.model.records import CurrentAttempt, StepRef, Value
 from lockgate.model.statuses import EffectStatus, Outcome, Recovery
+
+MAX_ROUTE_RETRIES = 16
+"""How often a settings route decides again before its attempt fails."""
 
 
 class Attempts:
@@ -57,6 +60,7 @@ class Attempts:
         if now.waits:
             raise Halt("waiting")
         visit = self._visit(node_id, attempt_id, started["attempt_number"], started["visit"])
+        await self._bind(visit, started["settings_hash"])
         work = self._computed(visit) if spec.timeout_computed else self._work(visit, spec.timeout_ms, opened)
         return await self._end(visit, work)
 
@@ -65,10 +69,18 @@ class Attempts:
         await self._values.fetch([current.output_hash])
         output = Value(hash=current.output_hash, content=self._values.content(current.output_hash))
         visit = self._visit(current.node_id, current.attempt_id, current.attempt_number, current.visit)
+        await self._bind(visit, current.settings_hash)
         left = None if current.timeout_ms is None else current.timeout_ms - current.active_ms
         return await self._end(visit, limits.within(left, visit, asking.answered(visit.node, visit, output)))
 
+    async def _bind(self, visit: Visit, settings_hash: str | None) -> None:
+        """Lets the node's functions see the settings that its attempt is bound to."""
+        if settings_hash is not None:
+            await self._values.fetch([settings_hash])
+            visit.context.settings = self._values.decoded(settings_hash)
+
     async def _work(self, visit: Visit, limit: int | None, opened: Sequence[Mapping[str, Any]]) -> Done | Waits:
+        visit.limit_ms = limit
         return await limits.within(limit, visit, perform.perform(visit, opened[0] if opened else {}))
 
     async def _computed(self, visit: Visit) -> Done | Waits:
@@ -93,8 +105,28 @@ class Attempts:
             await visit.updates.stop()
         if isinstance(done, Waits):
             raise Halt("waiting")
+        if self._workflow.graph.is_settings_route(visit.node_id):
+            return await self._route(visit, done)
         await self._hold(visit, Outcome.OK, done=done)
         return False
+
+    async def _route(self, visit: Visit, done: Done) -> bool:
+        """Commits a settings route by itself; where the settings changed under it, the same attempt decides again."""
+        await visit.updates.flush()
+        finished, values, step = self._finished(visit, Outcome.OK, done, None)
+        if await self._journal.finish(finished, values):
+            self._history.add(step)
+            return False
+        if visit.retries >= MAX_ROUTE_RETRIES:
+            over = failure("RouteError", f"the settings changed {visit.retries + 1} times while the route was decided")
+            await self._hold(visit, Outcome.FAILED, problem=over)
+            return False
+        (rebound,) = await self._journal.commit(RetryRoute(attempt_id=visit.attempt_id))
+        state = visit.context.state
+        again = self._visit(visit.node_id, visit.attempt_id, state.attempt_number, state.visit)
+        again.retries = visit.retries + 1
+        await self._bind(again, rebound["settings_hash"])
+        return await self._end(again, self._work(again, visit.limit_ms, ()))
 
     async def _give_up(self, visit: Visit) -> None:
         """Says what a limit makes of an effect that was being applied: only a repeatable one is known."""
@@ -115,6 +147,13 @@ class Attempts:
     ) -> None:
         """Hands the finished step to the journal, after everything that belongs before it."""
         await visit.updates.flush()
+        finished, values, step = self._finished(visit, outcome, done, problem)
+        self._journal.hold(finished, values)
+        self._history.add(step)
+
+    def _finished(
+        self, visit: Visit, outcome: Outcome, done: Done | None, problem: Failure | None
+    ) -> tuple[FinishAttempt, list[Value], StepRef]:
         flush_streams()
         output = done.value.hash if done is not None else None
         error = problem.value.hash if problem is not None else None
@@ -122,29 +161,26 @@ class Attempts:
         for value in values:
             self._values.add(value)
         switch = self._switch(visit.node_id, outcome, output, error)
-        self._journal.hold(
-            FinishAttempt(
-                attempt_id=visit.attempt_id,
-                outcome=outcome,
-                output_hash=output,
-                error_hash=error,
-                error_summary=problem.summary if problem is not None else None,
-                prompt_hash=done.prompt_hash if done is not None else None,
-                switch_value=switch,
-            ),
-            values,
+        summary = problem.summary if problem is not None else None
+        finished = FinishAttempt(
+            attempt_id=visit.attempt_id,
+            outcome=outcome,
+            output_hash=output,
+            error_hash=error,
+            error_summary=summary,
+            prompt_hash=done.prompt_hash if done is not None else None,
+            switch_value=switch,
         )
-        self._history.add(
-            StepRef(
-                node_id=visit.node_id,
-                outcome=outcome,
-                output_hash=output,
-                error_hash=error,
-                error_summary=problem.summary if problem is not None else None,
-                switch_value=switch,
-                visit=visit.context.state.visit,
-            )
+        step = StepRef(
+            node_id=visit.node_id,
+            outcome=outcome,
+            output_hash=output,
+            error_hash=error,
+            error_summary=summary,
+            switch_value=switch,
+            visit=visit.context.state.visit,
         )
+        return finished, values, step
 
     def _switch(self, node_id: str, outcome: Outcome, output: str | None, error: str | None) -> str | None:
         graph = self._workflow.graph

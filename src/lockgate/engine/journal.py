@@ -57,6 +57,15 @@ class Journal:
             self._accepted(await self._propose((held,), held_values))
         return self._accepted(reply)[1:]
 
+    async def finish(self, finished: FinishAttempt, values: Sequence[Value]) -> bool:
+        """Commits a step by itself. False where it did not see the newest settings: it has to be decided again."""
+        await self.flush()
+        reply = await self._propose((finished,), values)
+        if reply.outcome == "refused" and reply.code == "settings_changed":
+            return False
+        self._accepted(reply)
+        return True
+
     async def flush(self) -> None:
         """Commits the held step, if there is one."""
         if self._held is not None:

@@ -47,7 +47,8 @@ class Waits:
 
 @dataclass(slots=True, kw_only=True)
 class Visit:
-    """`applying` is the effect that this attempt has reserved and not settled."""
+    """`applying` is the effect that this attempt has reserved and not settled; `retries` counts how often a
+    settings route has decided again."""
 
     node_id: str
     node: Node
@@ -61,6 +62,8 @@ class Visit:
     applying: EffectState | None = None
     verifying: bool = False
     left_command: bool = False
+    limit_ms: int | None = None
+    retries: int = 0
     _command: Stop | None = field(default=None)
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:

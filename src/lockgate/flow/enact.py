@@ -74,6 +74,8 @@ _ENACT: dict[str, Callable[[RunHead, ev.Event, Any], Enacted]] = {
     "effect_rejected": nodes.effect,
     "effect_ambiguous": nodes.effect,
     "effect_resolved": nodes.resolved,
+    "settings_changed": runs.settings_changed,
+    "settings_route_retried": nodes.route_retried,
     "agent_prompt_sent": nodes.prompt,
     "notified": runs.nothing,
 }

@@ -42,6 +42,8 @@ def node_started(head: RunHead, event: ev.Event, payload: ev.NodeStarted) -> Ena
         error_summary=None,
         started_at=event.at,
         finished_at=None,
+        settings_change=payload.settings_change,
+        settings_hash=payload.settings_hash,
     )
     rows.append(attempt)
     effect = head.effect
@@ -164,6 +166,12 @@ def resolved(head: RunHead, event: ev.Event, payload: ev.EffectResolved) -> Enac
     queue = replace(head.queue, status=payload.queue, available_at=payload.available_at, error_code=None, losses=0)
     run = replace(head.run, status=RunStatus.RUNNING, error_code=None, error_summary=None)
     return replace(head, run=run, queue=queue, attempt=attempt, effect=payload.effect), tuple(rows)
+
+
+def route_retried(head: RunHead, event: ev.Event, payload: ev.SettingsRouteRetried) -> Enacted:
+    assert head.attempt is not None
+    attempt = replace(head.attempt, settings_change=payload.settings_change, settings_hash=payload.settings_hash)
+    return replace(head, attempt=attempt), (attempt,)
 
 
 def prompt(head: RunHead, event: ev.Event, payload: ev.AgentPromptSent) -> Enacted:

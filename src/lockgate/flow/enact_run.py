@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from lockgate.flow.graph import Graph
 from lockgate.flow.head import RunHead
 from lockgate.model import events as ev
-from lockgate.model.records import AttemptRow, QueueRow, Row, RunRow, SourceRow
+from lockgate.model import ids
+from lockgate.model.records import AttemptRow, QueueRow, Row, RunRow, SettingsRow, SourceRow
 from lockgate.model.statuses import AttemptStatus, BlockCode, Clock, QueueStatus, RequestStatus, RunStatus
 
 Enacted = tuple[RunHead, tuple[Row, ...]]
@@ -83,8 +84,30 @@ def bear(event: ev.Event, graph: Graph) -> Enacted:
         heartbeat_mono=None,
         heartbeat_at=None,
     )
-    head = RunHead(run=run, queue=queue, graph=graph)
-    return head, (SourceRow(run_id=event.run_id, sources_hash=birth.sources_hash),)
+    settings = first_settings(event, birth.settings_hash)
+    head = RunHead(run=run, queue=queue, graph=graph, settings=settings)
+    sources = SourceRow(run_id=event.run_id, sources_hash=birth.sources_hash)
+    return head, (sources,) if settings is None else (sources, settings)
+
+
+def first_settings(event: ev.Event, initial_hash: str | None) -> SettingsRow | None:
+    if initial_hash is None:
+        return None
+    return SettingsRow(
+        scope_id=ids.scope_id(event.run_id),
+        run_id=event.run_id,
+        mount_path=ids.ROOT_MOUNT,
+        invocation=1,
+        initial_hash=initial_hash,
+        current_hash=initial_hash,
+        change_number=0,
+        created_at=event.at,
+        updated_at=event.at,
+    )
+
+
+def settings_changed(head: RunHead, event: ev.Event, payload: ev.SettingsChanged) -> Enacted:
+    return replace(head, settings=payload.settings), (payload.settings, payload.change)
 
 
 def queued(head: RunHead, event: ev.Event, payload: ev.RunQueued) -> Enacted:

@@ -16,6 +16,8 @@ from lockgate.model.records import (
     RequestRow,
     ResolutionRow,
     Row,
+    SettingsChangeRow,
+    SettingsRow,
     SourceRow,
     SubmissionRow,
     UpdateRow,
@@ -32,6 +34,8 @@ PRIMARY_KEYS: dict[type, tuple[str, ...]] = {
     EffectAttemptRow: ("effect_id", "attempt_number"),
     UpdateRow: ("update_id",),
     SourceRow: ("run_id",),
+    SettingsRow: ("scope_id",),
+    SettingsChangeRow: ("change_id",),
 }
 """The primary key of each kind of row that a transition saves."""
 

@@ -5,11 +5,13 @@ the law's route checks, the runner, the consequences on a decision's card.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from lockgate.flow.choices import Choice, Default
+from lockgate.flow.patches import SettingsRule
 from lockgate.model.errors import DefinitionError, RouteError
 from lockgate.model.statuses import NodeKind, Outcome, Recovery
 
@@ -66,7 +68,19 @@ class Edge(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
         return tuple(dict.fromkeys(self.switch.cases.values()))
 
 
-class Graph(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+class SettingsSpec(Struct, frozen=True, forbid_unknown_fields=True):
+    """Live settings: what they are at first, the JSON Schema that every change must meet, and who may change what.
+
+    `routes` are the compute nodes whose decision must have seen the newest settings.
+    """
+
+    initial: Any
+    schema: dict[str, Any] | bool | None
+    rules: tuple[SettingsRule, ...]
+    routes: tuple[str, ...] = ()
+
+
+class Graph(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
     """A whole definition; `version` is the document's form. A node without an outgoing edge ends the run."""
 
     version: int
@@ -75,6 +89,7 @@ class Graph(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     max_steps: int
     nodes: dict[str, NodeSpec]
     edges: tuple[Edge, ...]
+    settings: SettingsSpec | None = None
 
     def __post_init__(self) -> None:
         self.__dict__["_outgoing"] = {edge.source: edge for edge in self.edges}
@@ -85,6 +100,9 @@ class Graph(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
             return self.nodes[node_id]
         except KeyError:
             raise RouteError(node_id, "the graph has no such node") from None
+
+    def is_settings_route(self, node_id: str) -> bool:
+        return self.settings is not None and node_id in self.settings.routes
 
     def edge_from(self, node_id: str) -> Edge | None:
         outgoing: dict[str, Edge] = self.__dict__["_outgoing"]

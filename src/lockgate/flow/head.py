@@ -14,6 +14,7 @@ from lockgate.model.records import (
     RequestRow,
     ResolutionRow,
     RunRow,
+    SettingsRow,
 )
 from lockgate.model.statuses import Outcome, RequestStatus, RunStatus
 
@@ -29,7 +30,8 @@ class LastStep(Record, frozen=True, kw_only=True):
 
 class RunHead(Record, frozen=True, kw_only=True):
     """`attempt` is the active one; `interval` is its newest; `request`, `decision`, `effect` belong to it
-    (the effect to its node visit, so that a replacing attempt finds it)."""
+    (the effect to its node visit, so that a replacing attempt finds it). `settings` is the root scope, where
+    the workflow declares settings."""
 
     run: RunRow
     queue: QueueRow
@@ -41,6 +43,7 @@ class RunHead(Record, frozen=True, kw_only=True):
     decision: DecisionRow | None = None
     effect: EffectRow | None = None
     effect_attempt: EffectAttemptRow | None = None
+    settings: SettingsRow | None = None
 
     @property
     def holds_claim(self) -> bool:
@@ -63,6 +66,7 @@ class RunHead(Record, frozen=True, kw_only=True):
             revision=self.run.revision,
             paused=self.run.paused,
             cancelled=self.run.status is RunStatus.CANCELLED,
+            settings_change=self.settings.change_number if self.settings is not None else None,
         )
 
 

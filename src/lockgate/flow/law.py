@@ -15,7 +15,7 @@ Guarantees, whatever is proposed in whatever order:
 from collections.abc import Callable
 from typing import Any
 
-from lockgate.flow import claims, commands, effects, proposals, resolutions
+from lockgate.flow import claims, commands, effects, proposals, resolutions, settings
 from lockgate.flow import transitions as t
 from lockgate.flow.draft import Draft, chain
 from lockgate.flow.enact import enact
@@ -76,6 +76,7 @@ _RULES: dict[type, Rule] = {
     t.RecordPrompt: proposals.record_prompt,
     t.RecordNotice: proposals.record_notice,
     t.PublishUpdate: proposals.publish_update,
+    t.RetryRoute: settings.retry_route,
     t.ReserveEffect: effects.reserve,
     t.SettleEffect: effects.settle,
     t.Claim: claims.claim,
@@ -91,4 +92,5 @@ _RULES: dict[type, Rule] = {
     t.Cancel: commands.cancel,
     t.CheckRestart: commands.check_restart,
     t.ResolveEffect: effects.resolve,
+    t.ChangeSettings: settings.change,
 }

@@ -45,9 +45,16 @@ def start_attempt(draft: Draft, wish: t.StartAttempt, facts: Facts) -> dict[str,
         timeout_ms=wish.timeout_ms,
         replaced_attempt_id=active.attempt_id if active is not None else None,
         clocks=draft.opening(wish.attempt_id, 1),
+        settings_change=head.settings.change_number if head.settings is not None else None,
+        settings_hash=head.settings.current_hash if head.settings is not None else None,
     )
     draft.emit("node_started", payload, wish.attempt_id)
-    return {"ordinal": payload.ordinal, "attempt_number": payload.attempt_number, "visit": payload.visit}
+    return {
+        "ordinal": payload.ordinal,
+        "attempt_number": payload.attempt_number,
+        "visit": payload.visit,
+        "settings_hash": payload.settings_hash,
+    }
 
 
 def finish_attempt(draft: Draft, wish: t.FinishAttempt, facts: Facts) -> None:
@@ -55,6 +62,7 @@ def finish_attempt(draft: Draft, wish: t.FinishAttempt, facts: Facts) -> None:
     attempt = require_attempt(head, wish.attempt_id)
     if head.effect is not None and head.effect.status in (EffectStatus.APPLYING, EffectStatus.AMBIGUOUS):
         raise Refused("effect_unsettled", f"the effect {head.effect.effect_id} is {head.effect.status}")
+    _check_settings_seen(head, attempt, wish)
     consumed = _check_answer_used(head, attempt, wish)
     payload = ev.NodeEnded(
         node=attempt.node_id,
@@ -85,6 +93,20 @@ def _check_answer_used(head: RunHead, attempt: AttemptRow, wish: t.FinishAttempt
     if wish.output_hash is None:
         raise Refused("no_output", f"an ok step of {attempt.node_id!r} needs an output")
     return consumed
+
+
+def _check_settings_seen(head: RunHead, attempt: AttemptRow, wish: t.FinishAttempt) -> None:
+    """A settings route counts only if it saw the newest settings; the engine then decides it again."""
+    if wish.outcome is not Outcome.OK or head.settings is None or not head.graph.is_settings_route(attempt.node_id):
+        return
+    if attempt.settings_change != head.settings.change_number:
+        raise Refused(
+            "settings_changed",
+            f"the route {attempt.node_id!r} saw change {attempt.settings_change} of the settings, "
+            f"they are at {head.settings.change_number}",
+            seen=attempt.settings_change,
+            change=head.settings.change_number,
+        )
 
 
 def set_timeout(draft: Draft, wish: t.SetTimeout, facts: Facts) -> None:

@@ -105,6 +105,12 @@ class PublishUpdate(Proposal, tag="publishUpdate", frozen=True, kw_only=True):
     data_hash: str
 
 
+class RetryRoute(Proposal, tag="retryRoute", frozen=True, kw_only=True):
+    """record: settings_route_retried. Binds the same attempt to the newest settings."""
+
+    attempt_id: str
+
+
 class ReserveEffect(Proposal, tag="reserveEffect", frozen=True, kw_only=True):
     """Answers execute, adopted, verify or ambiguous."""
 
@@ -133,6 +139,7 @@ AnyProposal = (
     | RecordPrompt
     | RecordNotice
     | PublishUpdate
+    | RetryRoute
     | ReserveEffect
     | SettleEffect
 )
@@ -248,6 +255,16 @@ class ResolveEffect(Command, frozen=True, kw_only=True):
     result_hash: str | None = None
 
 
+class ChangeSettings(Command, frozen=True, kw_only=True):
+    """A patch already applied to the settings of `expected_change`, checked against rules and schema."""
+
+    expected_change: int
+    patch_hash: str
+    before_hash: str
+    after_hash: str
+    source: str
+
+
 AnyCommand = (
     Start
     | Claim
@@ -263,5 +280,6 @@ AnyCommand = (
     | Cancel
     | CheckRestart
     | ResolveEffect
+    | ChangeSettings
 )
 Transition = AnyProposal | AnyCommand

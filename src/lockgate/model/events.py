@@ -17,6 +17,8 @@ from lockgate.model.records import (
     IntervalRow,
     RequestRow,
     ResolutionRow,
+    SettingsChangeRow,
+    SettingsRow,
     SubmissionRow,
     UpdateRow,
 )
@@ -58,6 +60,7 @@ class Birth(Payload, frozen=True, kw_only=True):
     parent_revision: int | None
     root_run_id: str
     restart_number: int
+    settings_hash: str | None = None
 
 
 class RunQueued(Payload, frozen=True, kw_only=True):
@@ -168,6 +171,8 @@ class NodeStarted(Payload, frozen=True, kw_only=True):
     timeout_ms: int | None
     replaced_attempt_id: str | None
     clocks: Clocks
+    settings_change: int | None = None
+    settings_hash: str | None = None
 
 
 class NodeTimeoutSet(Payload, frozen=True, kw_only=True):
@@ -238,6 +243,20 @@ class EffectResolved(Payload, frozen=True, kw_only=True):
     clocks: Clocks | None
 
 
+class SettingsChanged(Payload, frozen=True, kw_only=True):
+    settings: SettingsRow
+    change: SettingsChangeRow
+
+
+class SettingsRouteRetried(Payload, frozen=True, kw_only=True):
+    """The settings changed under a route before its finish: the same attempt decides again."""
+
+    scope_id: str
+    previous_change: int
+    settings_change: int
+    settings_hash: str
+
+
 class AgentPromptSent(Payload, frozen=True, kw_only=True):
     prompt_hash: str
 
@@ -280,6 +299,8 @@ PAYLOADS: dict[str, type[Payload]] = {
     "effect_rejected": EffectChanged,
     "effect_ambiguous": EffectChanged,
     "effect_resolved": EffectResolved,
+    "settings_changed": SettingsChanged,
+    "settings_route_retried": SettingsRouteRetried,
     "agent_prompt_sent": AgentPromptSent,
     "notified": Notified,
 }

@@ -63,6 +63,7 @@ class CurrentAttempt(Record, frozen=True, kw_only=True):
     output_hash: str
     timeout_ms: int | None
     active_ms: int
+    settings_hash: str | None = None
 
 
 class Continuation(Record, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ NODE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,127}")
 WORKFLOW_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 EFFECT_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 UPDATE_TYPE = re.compile(r"[a-z][a-z0-9.-]{0,63}")
+ROOT_MOUNT = "$root"
 UPDATE_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}")
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
@@ -60,6 +61,11 @@ def decision_id(run: str, node: str, attempt: str, request_digest: str) -> str:
 
 def submission_id(request: str, key: str) -> str:
     return "submission-" + sha256(canonical([request, key]))[:40]
+
+
+def scope_id(run: str, mount_path: str = ROOT_MOUNT, invocation: int = 1) -> str:
+    """The settings scope of the root workflow, or of one invocation of an included one."""
+    return f"{run}:{mount_path}:{invocation}"
 
 
 def effect_id(run: str, effect_type: str, node: str, visit: int) -> str:

@@ -28,6 +28,8 @@ from lockgate.model.rows import RequestRow as RequestRow
 from lockgate.model.rows import ResolutionRow as ResolutionRow
 from lockgate.model.rows import Row as Row
 from lockgate.model.rows import RunRow as RunRow
+from lockgate.model.rows import SettingsChangeRow as SettingsChangeRow
+from lockgate.model.rows import SettingsRow as SettingsRow
 from lockgate.model.rows import SourceRow as SourceRow
 from lockgate.model.rows import SubmissionRow as SubmissionRow
 from lockgate.model.rows import UpdateRow as UpdateRow

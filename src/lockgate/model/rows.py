@@ -76,7 +76,10 @@ class QueueRow(Record, frozen=True, kw_only=True):
 
 
 class AttemptRow(Record, frozen=True, kw_only=True):
-    """One try at one node visit; keyed (run_id, ordinal). `active_ms` sums its closed intervals."""
+    """One try at one node visit; keyed (run_id, ordinal). `active_ms` sums its closed intervals.
+
+    `settings_change` and `settings_hash` bind it to the settings that it saw, where the workflow has any.
+    """
 
     run_id: str
     ordinal: int
@@ -98,6 +101,8 @@ class AttemptRow(Record, frozen=True, kw_only=True):
     error_summary: str | None
     started_at: int
     finished_at: int | None
+    settings_change: int | None = None
+    settings_hash: str | None = None
 
 
 class IntervalRow(Record, frozen=True, kw_only=True):
@@ -235,6 +240,36 @@ class SourceRow(Record, frozen=True, kw_only=True):
     sources_hash: str
 
 
+class SettingsRow(Record, frozen=True, kw_only=True):
+    """The live settings of one scope; `change_number` counts its changes, 0 at the start of the run."""
+
+    scope_id: str
+    run_id: str
+    mount_path: str
+    invocation: int
+    initial_hash: str
+    current_hash: str
+    change_number: int
+    created_at: int
+    updated_at: int
+
+
+class SettingsChangeRow(Record, frozen=True, kw_only=True):
+    """One accepted patch of a scope, with the settings before and after it."""
+
+    change_id: str
+    scope_id: str
+    run_id: str
+    change_number: int
+    actor_kind: ActorKind
+    actor_id: str
+    source: str
+    patch_hash: str
+    before_hash: str
+    after_hash: str
+    accepted_at: int
+
+
 Row = (
     AttemptRow
     | IntervalRow
@@ -246,5 +281,7 @@ Row = (
     | EffectAttemptRow
     | UpdateRow
     | SourceRow
+    | SettingsRow
+    | SettingsChangeRow
 )
 """A row that a transition saves whole, by its primary key."""

@@ -3,7 +3,16 @@
 from typing import Any
 
 from lockgate.model.facts import Actor, Record
-from lockgate.model.rows import AttemptRow, EffectRow, IntervalRow, RequestRow, ResolutionRow, RunRow, UpdateRow
+from lockgate.model.rows import (
+    AttemptRow,
+    EffectRow,
+    IntervalRow,
+    RequestRow,
+    ResolutionRow,
+    RunRow,
+    SettingsRow,
+    UpdateRow,
+)
 from lockgate.model.statuses import (
     AttemptStatus,
     Clock,
@@ -151,6 +160,7 @@ class RunDetail(Record, frozen=True, kw_only=True):
     effects: tuple[EffectRow, ...]
     updates: tuple[UpdateRow, ...]
     children: tuple[str, ...]
+    settings: tuple[SettingsRow, ...] = ()
 
 
 class HostView(Record, frozen=True, kw_only=True):

@@ -26,6 +26,8 @@ TABLES: dict[type[Any], tuple[str, LiteralString]] = {
     r.EffectRow: ("effects", _KEEPING["effect_rows"]),
     r.EffectAttemptRow: ("effect_attempts", _KEEPING["effect_attempt_rows"]),
     r.UpdateRow: ("workflow_updates", _KEEPING["update_rows"]),
+    r.SettingsRow: ("workflow_settings", _KEEPING["settings_rows"]),
+    r.SettingsChangeRow: ("workflow_setting_changes", _KEEPING["setting_change_rows"]),
 }
 """Every kind of row that the fold makes, its table, and the statement that reads a run's rows of it."""
 

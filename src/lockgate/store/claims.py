@@ -168,6 +168,7 @@ def _current(head: RunHead) -> CurrentAttempt | None:
         output_hash=request.output_hash,
         timeout_ms=attempt.timeout_ms,
         active_ms=attempt.active_ms,
+        settings_hash=attempt.settings_hash,
     )
 
 

@@ -39,6 +39,7 @@ def head(connection: sqlite3.Connection, run_id: str) -> RunHead:
         decision=columns.take_or_none(r.DecisionRow),
         effect=columns.take_or_none(r.EffectRow),
         effect_attempt=columns.take_or_none(r.EffectAttemptRow),
+        settings=columns.take_or_none(r.SettingsRow),
         last=_last_step(*columns.rest()),
     )
 

@@ -59,6 +59,7 @@ class Columns:
 
 
 _attempts, _requests, _effects, _runs = load("attempts"), load("requests"), load("effects"), load("runs")
+_settings = load("settings")
 
 SAVES: dict[type, LiteralString] = {
     r.UpdateRow: _attempts["save_update"],
@@ -69,6 +70,8 @@ SAVES: dict[type, LiteralString] = {
     r.EffectRow: _effects["save_effect"],
     r.EffectAttemptRow: _effects["save_effect_attempt"],
     r.SourceRow: _runs["save_sources"],
+    r.SettingsRow: _settings["save_settings"],
+    r.SettingsChangeRow: _settings["save_change"],
 }
 """The one statement that saves each kind of row whole, by its primary key; attempts and intervals have two."""
 

@@ -162,6 +162,25 @@ class Store:
             Lane.PERSON,
         )
 
+    async def change_settings(
+        self,
+        run_id: str,
+        patch: Any,
+        *,
+        actor: Actor,
+        expected_change: int | None = None,
+        source: str = "program",
+        key: str | None = None,
+    ) -> Receipt:
+        """A JSON Patch on the run's live settings. Raises PayloadError for a patch that is none."""
+        name = key or new_key()
+        return await self.transact(
+            lambda tx: commands.change_settings(
+                tx, run_id, patch, actor=actor, key=name, expected_change=expected_change, source=source
+            ),
+            Lane.PERSON,
+        )
+
     async def runs(self, query: RunQuery | None = None) -> Page[Run]:
         wanted = query or RunQuery()
         return await self.read(lambda connection: reads.runs(connection, wanted))

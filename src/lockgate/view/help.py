@@ -38,8 +38,10 @@ def help_lines(groups: Sequence[tuple[str, Keys]], cells: int, lens: Lens) -> li
 
 def _keys(title: str, pairs: Keys, lens: Lens) -> list[Line]:
     lines: list[Line] = [(Span(title, "strong", bold=True),)]
-    for keys, words in pairs:
-        lines.append(joined(Span(right(lens.glyphs.key(keys), KEY_CELLS), "strong", bold=True), Span(f"  {words}")))
+    named = [(lens.glyphs.key(keys), words) for keys, words in pairs]
+    width = max([KEY_CELLS, *(len(keys) for keys, _ in named)])
+    for keys, words in named:
+        lines.append(joined(Span(right(keys, width), "strong", bold=True), Span(f"  {words}")))
     return lines
 
 

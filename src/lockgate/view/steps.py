@@ -19,7 +19,7 @@ def steps_head(lens: Lens) -> Line:
     """The heads of the list's columns; an empty line where rows are short."""
     if lens.short:
         return EMPTY
-    return fitted((Span("  step  node       outcome      worked ", "muted"),), LIST_CELLS)
+    return fitted((Span("  step  node       outcome     worked ", "muted"),), LIST_CELLS)
 
 
 def step_line(step: ShownStep, lens: Lens, *, selected: bool = False, cells: int = LIST_CELLS) -> Line:

@@ -47,10 +47,10 @@ async def test_results_follow_the_proposals_one_to_one(run: Claims) -> None:
     await store.ready({})
     first = await store.commit_transition([started("attempt-1")])
     assert first.outcome == "accepted"
-    assert first.results == ({"ordinal": 1, "attempt_number": 1, "visit": 1},)
+    assert first.results == ({"ordinal": 1, "attempt_number": 1, "visit": 1, "settings_hash": None},)
     output = value("x")
     second = await store.commit_transition([finished("attempt-1", output), started("attempt-2", "b")], [output])
-    assert second.results[1:] == ({"ordinal": 2, "attempt_number": 1, "visit": 1},)
+    assert second.results[1:] == ({"ordinal": 2, "attempt_number": 1, "visit": 1, "settings_hash": None},)
     assert len(second.results) == 2
     assert second.head.revision > first.head.revision
     assert await store.read_value(output.hash) == b'"x"'

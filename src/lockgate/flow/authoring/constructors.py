@@ -29,9 +29,14 @@ Seconds = float | Callback | None
 """A number of seconds, None for no limit, or a function of the context that gives one of these."""
 
 
-def compute(function: Callback, *, timeout: Seconds = None) -> ComputeNode:
-    """A pure function of the context; its return value is the output (JSON). After a loss it runs again."""
-    return ComputeNode(function=_function(function, "the function of a compute node"), timeout=_timeout(timeout))
+def compute(function: Callback, *, timeout: Seconds = None, settings_route: bool = False) -> ComputeNode:
+    """A pure function of the context; its return value is the output (JSON). After a loss it runs again.
+
+    A `settings_route` decides by ctx.settings where the run goes: when they change while it decides, it decides
+    again with the newest.
+    """
+    made = _function(function, "the function of a compute node")
+    return ComputeNode(function=made, timeout=_timeout(timeout), settings_route=bool(settings_route))
 
 
 def action(function: Callback, *, effect: Effect, timeout: Seconds = None) -> ActionNode:

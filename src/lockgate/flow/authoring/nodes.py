@@ -60,6 +60,7 @@ class Command:
 class ComputeNode(Node):
     kind: ClassVar[NodeKind] = NodeKind.COMPUTE
     function: Callback
+    settings_route: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

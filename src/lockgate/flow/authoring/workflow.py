@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 
 from lockgate.flow.authoring.checks import check_graph
-from lockgate.flow.authoring.nodes import Node
+from lockgate.flow.authoring.nodes import ComputeNode, Node
+from lockgate.flow.authoring.settings import Settings
 from lockgate.flow.authoring.shapes import identifier
-from lockgate.flow.graph import VERSION, Edge, Graph
+from lockgate.flow.graph import VERSION, Edge, Graph, SettingsSpec
 from lockgate.model.errors import DefinitionError
 from lockgate.model.ids import WORKFLOW_NAME
 
@@ -33,6 +34,7 @@ class Workflow:
         nodes: Mapping[str, Node],
         edges: Iterable[Edge] = (),
         max_steps: int = MAX_STEPS,
+        settings: Settings | None = None,
     ) -> None:
         self.name = _checked_name(name)
         self.start = start
@@ -48,6 +50,7 @@ class Workflow:
             max_steps=self.max_steps,
             nodes={node_id: node.spec for node_id, node in self.nodes.items()},
             edges=self.edges,
+            settings=_settings_spec(settings, self.nodes),
         )
 
     def document(self) -> dict[str, Any]:
@@ -89,6 +92,17 @@ def _checked_steps(max_steps: Any) -> int:
     if isinstance(max_steps, bool) or not isinstance(max_steps, int) or not 1 <= max_steps <= _MOST_STEPS:
         raise DefinitionError(f"max_steps must be 1 to {_MOST_STEPS}, got {max_steps!r}")
     return max_steps
+
+
+def _settings_spec(settings: Any, nodes: Mapping[str, Node]) -> SettingsSpec | None:
+    routes = tuple(name for name, node in nodes.items() if isinstance(node, ComputeNode) and node.settings_route)
+    if settings is None:
+        if routes:
+            raise DefinitionError("a settings route needs a workflow with settings", node=routes[0])
+        return None
+    if not isinstance(settings, Settings):
+        raise DefinitionError(f"settings are made by settings(...), got {settings!r}")
+    return SettingsSpec(initial=settings.initial, schema=settings.schema, rules=settings.rules, routes=routes)
 
 
 def _file(caller: FrameType) -> str | None:

@@ -14,6 +14,7 @@ from lockgate.store.commands.controls import cancel as cancel
 from lockgate.store.commands.controls import pause as pause
 from lockgate.store.commands.controls import resolve_effect as resolve_effect
 from lockgate.store.commands.controls import resume as resume
+from lockgate.store.commands.settings import change_settings as change_settings
 from lockgate.store.commands.starts import Definition as Definition
 from lockgate.store.commands.starts import NewRun as NewRun
 from lockgate.store.commands.starts import restart as restart

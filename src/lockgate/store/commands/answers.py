@@ -9,10 +9,11 @@ from lockgate.flow.contracts import read_contract
 from lockgate.flow.head import RunHead
 from lockgate.model import ids
 from lockgate.model.encoding import MAX_OUTPUT_BYTES, checked, sha256, stored
-from lockgate.model.errors import NotFound, Refused
+from lockgate.model.errors import NotFound
 from lockgate.model.records import Actor, DecisionRow, Human, Receipt, Record, RequestRow, Value
 from lockgate.model.statuses import ActorKind
 from lockgate.store.commits import Committed
+from lockgate.store.contracts import check_schema
 from lockgate.store.openfile import Transaction
 from lockgate.store.receipts import Wish, command_run, once
 from lockgate.store.rows import read_row
@@ -94,7 +95,7 @@ def check_submission(connection: sqlite3.Connection, request_id: str, output: An
         raise NotFound("contract", request.contract_hash)
     schema = read_contract(content[0]).schema
     if schema is not None:
-        _check_schema(schema, output)
+        check_schema(schema, output)
     named = Value(hash=sha256(value.content), content=value.content)
     return Submission(request_id=request_id, contract_hash=request.contract_hash, output=named)
 
@@ -136,15 +137,6 @@ def _receipt(tx: Transaction, wish: Wish, done: Committed, details: dict[str, An
         winner=result.get("winner"),
         details=details,
     )
-
-
-def _check_schema(schema: dict[str, Any] | bool, output: Any) -> None:
-    import jsonschema
-
-    validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(schema)
-    problem = jsonschema.exceptions.best_match(validator.iter_errors(output))
-    if problem is not None:
-        raise Refused("invalid_input", f"{problem.json_path}: {problem.message[:300]}", field=problem.json_path)
 
 
 def _by_hash(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from lockgate.model.errors import PayloadError
 from lockgate.model.events import Birth
 from lockgate.model.records import Actor, Receipt, Record, Value
 from lockgate.store import commits, heads
+from lockgate.store.contracts import check_settings
 from lockgate.store.openfile import Transaction
 from lockgate.store.receipts import Wish, once
 from lockgate.store.statements import load
@@ -134,6 +135,7 @@ def _birth(
         parent_revision=parent[1] if parent else None,
         root_run_id=lineage["root_run_id"] if lineage else run_id,
         restart_number=lineage["restart_number"] if lineage else 0,
+        settings_hash=initial.hash if (initial := _initial_settings(definition)) is not None else None,
     )
 
 
@@ -143,6 +145,9 @@ def _bear(tx: Transaction, run_id: str, birth: Birth, definition: Definition, ac
     outcome = law.start(t.Start(run_id=run_id, birth=birth), graph, now=tx.now, actor=actor)
     sources = definition.encoded_sources
     values = [Value(hash=sha256(sources), content=sources)]
+    initial = _initial_settings(definition)
+    if initial is not None:
+        values.append(initial)
     tx.connection.execute(
         _RUNS["save_definition"],
         {"digest": definition.digest, "name": definition.workflow, "document": definition.document},
@@ -151,6 +156,16 @@ def _bear(tx: Transaction, run_id: str, birth: Birth, definition: Definition, ac
     commits.insert(tx.connection, outcome.head)
     commits.write(tx, outcome.rows, outcome.events)
     return outcome.head.run.revision
+
+
+def _initial_settings(definition: Definition) -> Value | None:
+    """The settings that the definition begins with. Raises Refused where they break their own schema."""
+    spec = decode(definition.digest, definition.document).settings
+    if spec is None:
+        return None
+    check_settings(spec.schema, spec.initial)
+    content = stored(spec.initial)
+    return Value(hash=sha256(content), content=content)
 
 
 def _check_title(title: str | None) -> None:

@@ -33,6 +33,8 @@ from lockgate.store.reads.runs import open_runs as open_runs
 from lockgate.store.reads.runs import run_ids as run_ids
 from lockgate.store.reads.runs import runs as runs
 from lockgate.store.reads.runs import runs_by_id as runs_by_id
+from lockgate.store.reads.settings import setting_changes as setting_changes
+from lockgate.store.reads.settings import settings as settings
 from lockgate.store.reads.values import StoreFacts as StoreFacts
 from lockgate.store.reads.values import definition as definition
 from lockgate.store.reads.values import store_facts as store_facts

@@ -8,6 +8,7 @@ from lockgate.model import records as r
 from lockgate.model.errors import NotFound
 from lockgate.store.claims import sources_of
 from lockgate.store.reads.runs import runs_by_id
+from lockgate.store.reads.settings import settings
 from lockgate.store.rows import read_row, read_rows
 from lockgate.store.statements import load
 
@@ -41,6 +42,7 @@ def run(connection: sqlite3.Connection, run_id: str, *, attempts_limit: int = 10
         effects=_newest(connection, r.EffectRow, _EFFECTS["of_run"], named),
         updates=_updates(connection, tried),
         children=tuple(found[0] for found in child),
+        settings=settings(connection, run_id),
     )
 
 

@@ -1,15 +1,17 @@
 -- insert_attempt: a new attempt
 INSERT INTO node_attempts (run_id, ordinal, attempt_id, workflow, node_id, kind, attempt_number, visit, status, timeout_ms,
-    active_ms, step_index, outcome, switch_value, prompt_hash, output_hash, error_hash, error_summary, started_at, finished_at)
+    active_ms, step_index, outcome, switch_value, prompt_hash, output_hash, error_hash, error_summary, started_at, finished_at,
+    settings_change, settings_hash)
 VALUES (:run_id, :ordinal, :attempt_id, :workflow, :node_id, :kind, :attempt_number, :visit, :status, :timeout_ms,
     :active_ms, :step_index, :outcome, :switch_value, :prompt_hash, :output_hash, :error_hash, :error_summary, :started_at,
-    :finished_at);
+    :finished_at, :settings_change, :settings_hash);
 
 -- change_attempt: an attempt as it has become; what it is never changes
 UPDATE node_attempts
 SET status = :status, timeout_ms = :timeout_ms, active_ms = :active_ms, step_index = :step_index, outcome = :outcome,
     switch_value = :switch_value, prompt_hash = :prompt_hash, output_hash = :output_hash, error_hash = :error_hash,
-    error_summary = :error_summary, finished_at = :finished_at
+    error_summary = :error_summary, finished_at = :finished_at, settings_change = :settings_change,
+    settings_hash = :settings_hash
 WHERE run_id = :run_id AND ordinal = :ordinal AND attempt_id = :attempt_id;
 
 -- open_interval: working time begins

@@ -56,6 +56,12 @@ SELECT e.* FROM effects e WHERE e.run_id = :run_id ORDER BY e.created_at, e.effe
 SELECT t.* FROM effects e JOIN effect_attempts t ON t.effect_id = e.effect_id
 WHERE e.run_id = :run_id ORDER BY t.started_at, t.effect_id, t.attempt_number;
 
+-- settings_rows: the settings scopes of a run
+SELECT s.* FROM workflow_settings s WHERE s.run_id = :run_id;
+
+-- setting_change_rows: the accepted changes of a run's settings
+SELECT c.* FROM workflow_setting_changes c WHERE c.run_id = :run_id;
+
 -- identity: which store this is, and its newest event
 SELECT store_id, ifnull((SELECT max(event_seq) FROM events), 0) FROM meta WHERE id = 1;
 

@@ -1,4 +1,4 @@
--- Schema version 1 of a Lockgate store; frozen: later versions are made by numbered migrations.
+-- The schema of a Lockgate store, version 2. Stores of an earlier version become this by the numbered migrations.
 --
 -- Tables of a run have exactly the fields of the row records in model/records.py, in their order, so that a row
 -- is read as `table.*`. Times are integer epoch milliseconds, durations integer milliseconds, hashes lower-case
@@ -145,7 +145,7 @@ CREATE TABLE node_attempts (
     error_hash TEXT,
     error_summary TEXT,
     started_at INTEGER NOT NULL,
-    finished_at INTEGER,
+    finished_at INTEGER, settings_change INTEGER CHECK (settings_change >= 0), settings_hash TEXT,
     PRIMARY KEY (run_id, ordinal),
     UNIQUE (run_id, node_id, attempt_number),
     CHECK ((step_index IS NULL) = (outcome IS NULL)),
@@ -359,6 +359,34 @@ CREATE TABLE attempt_output (
     at INTEGER NOT NULL,
     content BLOB NOT NULL,
     UNIQUE (run_id, attempt_id, chunk)
+) STRICT;
+
+CREATE TABLE workflow_settings (
+    scope_id TEXT PRIMARY KEY,
+    run_id TEXT NOT NULL REFERENCES runs (run_id) ON DELETE CASCADE,
+    mount_path TEXT NOT NULL,
+    invocation INTEGER NOT NULL CHECK (invocation > 0),
+    initial_hash TEXT NOT NULL,
+    current_hash TEXT NOT NULL,
+    change_number INTEGER NOT NULL CHECK (change_number >= 0),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (run_id, mount_path, invocation)
+) STRICT;
+
+CREATE TABLE workflow_setting_changes (
+    change_id TEXT PRIMARY KEY,
+    scope_id TEXT NOT NULL REFERENCES workflow_settings (scope_id) ON DELETE CASCADE,
+    run_id TEXT NOT NULL,
+    change_number INTEGER NOT NULL CHECK (change_number > 0),
+    actor_kind TEXT NOT NULL CHECK (actor_kind IN ('human', 'user', 'worker', 'host', 'policy')),
+    actor_id TEXT NOT NULL,
+    source TEXT NOT NULL,
+    patch_hash TEXT NOT NULL,
+    before_hash TEXT NOT NULL,
+    after_hash TEXT NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    UNIQUE (scope_id, change_number)
 ) STRICT;
 
 INSERT INTO host_state (id, epoch) VALUES (1, 0);

@@ -1,0 +1,70 @@
+"""Live settings of a workflow, as authors declare them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from lockgate.flow.authoring.shapes import schema as checked_schema
+from lockgate.flow.patches import MAX_SETTINGS_BYTES, SettingsRule, split_pointer
+from lockgate.model.encoding import checked
+from lockgate.model.errors import DefinitionError, PayloadError
+from lockgate.model.statuses import ActorKind
+
+_ACTORS = (ActorKind.HUMAN, ActorKind.USER)
+"""Who changes settings: a person at a terminal, or whoever types a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `settings(...)` makes."""
+
+    initial: Any
+    schema: dict[str, Any] | bool | None
+    rules: tuple[SettingsRule, ...]
+
+
+def settings(initial: Any, *, schema: Any = None, rules: Iterable[SettingsRule] = ()) -> Settings:
+    """A JSON value that people may change while the run goes on; each attempt keeps what it saw.
+
+    `schema` is the JSON Schema that every change must meet, `rules` say who may change what: without a rule
+    nobody may. The value has at most 256 KiB.
+    """
+    try:
+        content = checked(initial, limit=MAX_SETTINGS_BYTES, root="$settings")
+    except PayloadError as problem:
+        raise DefinitionError(f"the initial settings: {problem.message}") from problem
+    given = tuple(rules)
+    for rule in given:
+        if not isinstance(rule, SettingsRule):
+            raise DefinitionError(f"a settings rule is made by allow, got {rule!r}")
+    paths = [rule.path for rule in given]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise DefinitionError(f"two settings rules for the path {path!r}")
+    return Settings(msgspec.json.decode(content), checked_schema(schema, "the schema of settings"), given)
+
+
+def allow(
+    path: str,
+    *,
+    read: Iterable[str] = (),
+    add: Iterable[str] = (),
+    remove: Iterable[str] = (),
+    replace: Iterable[str] = (),
+) -> SettingsRule:
+    """Allows the actors `human` and `user` to do so at `path` (RFC 6901, "" is everything) and below it."""
+    try:
+        split_pointer(path, "path")
+    except PayloadError as problem:
+        raise DefinitionError(f"a settings rule: {problem.message}") from problem
+    return SettingsRule(path, _actors(read), _actors(add), _actors(remove), _actors(replace))
+
+
+def _actors(given: Iterable[str]) -> tuple[ActorKind, ...]:
+    names = [given] if isinstance(given, str) else list(given)
+    for name in names:
+        if name not in _ACTORS:
+            raise DefinitionError(f"settings are changed by human or user, not by {name!r}")
+    return tuple(ActorKind(name) for name in names)
