@@ -16,6 +16,7 @@ from lockgate.view.shown import shown_effect, shown_run
 from lockgate.view.snapshots import (
     Interest,
     ShownDetail,
+    ShownEvent,
     ShownOutput,
     ShownRequest,
     ShownStep,
@@ -42,6 +43,7 @@ class DetailReader:
         self._kept: tuple[str, int] | None = None
         self._detail: RunDetail | None = None
         self._timeline: ShownTimeline | None = None
+        self._events: dict[int, ShownEvent] = {}
 
     def read(
         self,
@@ -83,7 +85,10 @@ class DetailReader:
         else:
             found = reads.events(connection, run_id, after=max(interest.trace_first - 1, 0), limit=count)
         numbers = {attempt.attempt_id: attempt.attempt_number for attempt in detail.attempts}
-        return TracePage(tuple(shown_event(event, numbers) for event in found), total)
+        # Events never change: those of the window before are not put into words again.
+        known = self._events
+        self._events = {event.event_seq: known.get(event.event_seq) or shown_event(event, numbers) for event in found}
+        return TracePage(tuple(self._events.values()), total)
 
 
 def choice_labels(connection: "sqlite3.Connection", digest: str) -> Labels:
