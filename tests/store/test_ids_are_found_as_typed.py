@@ -39,7 +39,7 @@ def copy_run(connection: object, source: str, run_id: str) -> None:
     connection.execute(statement, (run_id, source))  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("given", ["", "abc", "no-such-run-at-all", "%", "ABCD'--", "\u202e1234"])
+@pytest.mark.parametrize("given", ["", "abc", "no-such-run-at-all", "%", "ABCD'--", "\u202e1234", "\udcff12345"])
 def test_what_is_no_run_is_not_found(bench: Bench, given: str) -> None:
     bench.run_id()
     with pytest.raises(NotFound):

@@ -4,13 +4,17 @@ import asyncio
 import os
 import sqlite3
 import stat
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lockgate.model import records as r
 from lockgate.model.errors import (
+    Refused,
+    StoreDamaged,
     StoreError,
     StoreForeign,
     StoreMissing,
@@ -19,7 +23,7 @@ from lockgate.model.errors import (
     StoreTooOld,
     StoreUnsafeLocation,
 )
-from lockgate.store import location, opening
+from lockgate.store import location, opening, reads
 from lockgate.store.once import read_once, write_once
 from lockgate.store.openfile import open_file
 from lockgate.store.reads import store_facts
@@ -133,9 +137,9 @@ def test_the_mount_of_a_path_is_found() -> None:
 
 def test_an_unwritable_store_is_read_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make(tmp_path / "state.sqlite")
-    monkeypatch.setattr(opening, "is_writable", lambda path: False)
+    monkeypatch.setattr(opening, "unwritable", lambda path: "the disk may not be written")
     assert read_once(path, store_facts).version == opening.VERSION
-    with pytest.raises(StoreReadOnly):
+    with pytest.raises(StoreReadOnly, match="the disk may not be written"):
         write_once(path, lambda tx: None)
 
 
@@ -202,3 +206,92 @@ def test_a_refused_opening_leaves_no_thread(tmp_path: Path) -> None:
     with pytest.raises(StoreMissing):
         asyncio.run(knock())
     assert threading.active_count() == before
+
+
+def test_an_interrupted_creation_is_no_store_and_is_taken_up(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    touch(path, "PRAGMA journal_mode=WAL")
+    assert path.stat().st_size > 0
+    refused(path, StoreMissing)
+    make(path)
+    assert read_once(path, store_facts).version == opening.VERSION
+
+
+def test_a_place_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no directory")
+    for path in (tmp_path / "file" / "state.sqlite", Path("/proc/none/state.sqlite")):
+        with pytest.raises((StoreReadOnly, StoreMissing)):
+            write_once(path, lambda tx: None, create=True)
+
+
+def test_damage_is_said_so_when_it_is_met(tmp_path: Path) -> None:
+    path = make(tmp_path / "state.sqlite")
+    content = bytearray(path.read_bytes())
+    page = int.from_bytes(content[16:18], "big")
+    content[page:] = b"\xff" * (len(content) - page)
+    path.write_bytes(content)
+    with pytest.raises(StoreDamaged, match="lockgate doctor"):
+        read_once(path, lambda connection: connection.execute("SELECT * FROM events").fetchall())
+
+
+def test_a_value_that_no_store_can_hold_is_refused(bench: Bench) -> None:
+    for number, text in ((10**30, "fine"), (1, "\ud800")):
+        with pytest.raises(Refused, match="no store can hold"):
+            bench.read(lambda connection, n=number, t=text: reads.events(connection, t, after=n))
+
+
+@pytest.fixture
+def unwritable(tmp_path: Path) -> Iterator[Path]:
+    """A store of an ordinary user in a directory that this user may not write."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name) / "closed"
+        bench = Bench(directory / "state.sqlite")
+        bench.run_id()
+        bench.close()
+        for path in (directory.parent, directory, directory / "state.sqlite"):
+            if os.geteuid() == 0:
+                os.chown(path, NOBODY, NOBODY)
+        directory.chmod(0o500)
+        yield directory / "state.sqlite"
+        directory.chmod(0o700)
+
+
+NOBODY = 65534
+
+
+def as_user(path: Path) -> str:
+    """What an ordinary user is told who opens the store. A fork, since such a user may not read this Python."""
+    told, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            os.write(tell, _opened(path).encode())
+        finally:
+            os._exit(0)
+    os.close(tell)
+    os.waitpid(child, 0)
+    with os.fdopen(told) as pipe:
+        return pipe.read()
+
+
+def _opened(path: Path) -> str:
+    try:
+        file = open_file(path, HandClock())
+    except StoreReadOnly as error:
+        return f"refused: {error}"
+    return f"{'still' if file.still else 'live'}: {file.why_not}: {file.read(reads.counts)['queued']}"
+
+
+def test_a_closed_directory_without_a_log_is_a_still_picture(unwritable: Path) -> None:
+    assert as_user(unwritable) == f"still: {unwritable.parent} may not be written: 1"
+
+
+def test_a_log_that_cannot_be_opened_names_the_directory(unwritable: Path) -> None:
+    (unwritable.parent / "state.sqlite-wal").write_bytes(b"")
+    told = as_user(unwritable)
+    assert told.startswith("refused")
+    assert str(unwritable.parent) in told

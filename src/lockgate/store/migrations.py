@@ -108,7 +108,7 @@ def migrate(
             before = patience.until_free(lambda: version_of(connection, path))
             if before == KNOWN_VERSION:
                 return Migrated(path=str(path), before=before, after=before, backup=None)
-            if not opening.is_writable(path):
+            if opening.unwritable(path) is not None:
                 raise StoreReadOnly(str(path), "it or its directory may not be written")
             patience.until_free(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchone())
             # A rebuilt table would take its referring rows along; foreign_key_check looks at the end instead.

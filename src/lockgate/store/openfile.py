@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lockgate.model.errors import StoreDamaged, StoreError, StoreReadOnly
+from lockgate.model.errors import Refused, StoreDamaged, StoreError, StoreReadOnly
 from lockgate.model.records import Now
 from lockgate.store import opening
 from lockgate.store.anchor import Anchor
@@ -44,6 +44,7 @@ class OpenFile:
         self.connection = connection
         self.patience = patience
         self.read_only = read_only
+        self.why_not = "it was opened for reading"
         self.still = still
         patience.until_free(lambda: connection.execute(_META["meta"]).fetchone())
         self.anchor = Anchor(str(path))
@@ -86,7 +87,7 @@ class OpenFile:
     def begin(self, clock: Clock) -> Transaction:
         """BEGIN IMMEDIATE, the version again, and then the clock: never a time from before the wait for the lock."""
         if self.read_only:
-            raise StoreReadOnly(str(self.path), "it was opened for reading")
+            raise StoreReadOnly(str(self.path), self.why_not)
         self.patience.until_free(lambda: self.connection.execute("BEGIN IMMEDIATE"))
         try:
             opening.check_version(self.connection, str(self.path))
@@ -125,9 +126,12 @@ def open_file(
         if create and not read_only:
             opening.create(path, waiting, store_id=str(uuid.uuid4()), at=clock.now().wall_ms)
         opening.check_place(path)
-        if read_only or not opening.is_writable(path):
+        why_not = opening.unwritable(path)
+        if read_only or why_not is not None:
             connection, still = opening.open_reading(path, waiting)
-            return OpenFile(path, connection, waiting, read_only=True, still=still)
+            file = OpenFile(path, connection, waiting, read_only=True, still=still)
+            file.why_not = why_not or file.why_not
+            return file
         return OpenFile(path, opening.open_writing(path, waiting), waiting, read_only=False, still=False)
 
 
@@ -136,6 +140,8 @@ def errors_of_the_store(path: Path) -> Iterator[None]:
     """Turns what the driver raises into the store's own errors; a programmer's error stays what it is."""
     try:
         yield
+    except (UnicodeEncodeError, OverflowError) as error:
+        raise Refused("invalid_value", f"a value that no store can hold: {error}") from error
     except sqlite3.Error as error:
         told = _translated(str(path), error)
         if told is None:

@@ -89,33 +89,58 @@ def check_place(path: Path) -> None:
     check_location(path)
 
 
-def is_writable(path: Path) -> bool:
-    """SQLite writes the file and, for the log, its directory."""
-    return os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
+def unwritable(path: Path) -> str | None:
+    """Why SQLite cannot write the file or, for its log, the directory; None where it can."""
+    for place, wanted in ((path, os.R_OK | os.W_OK), (path.parent, os.W_OK | os.X_OK)):
+        if not os.access(place, wanted):
+            return f"{place} may not be written"
+    return None
 
 
 def create(path: Path, patience: Patience, *, store_id: str, at: int, shared_group: str | None = None) -> None:
-    """Makes a private store unless there is one already; of several at once, one makes it."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    check_location(path)
+    """Makes a private store unless there is something already; of several at once, one makes it.
+
+    A file that an interrupted creation left empty is taken; anything else is left for the checks of opening.
+    """
     try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        check_location(path)
         new_file(path)
     except FileExistsError:
-        if path.stat().st_size > 0:
+        if not path.is_file():
             return
     except OSError as error:
         raise StoreReadOnly(str(path), error.strerror or str(error)) from error
     sync_directory(path.parent)
     connection = connect(path, "mode=rw")
     try:
+        if not _is_blank(connection, patience):
+            return
         patience.until_free(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchone())
         patience.until_free(lambda: connection.execute("BEGIN IMMEDIATE"))
-        if connection.execute(_META["schema_size"]).fetchone()[0] == 0:
+        if _is_blank(connection, patience):
             build(connection)
             connection.execute(_META["insert_meta"], {"store_id": store_id, "shared_group": shared_group, "at": at})
         connection.execute("COMMIT")
     finally:
         connection.close()
+
+
+def _is_blank(connection: sqlite3.Connection, patience: Patience) -> bool:
+    """Whether this is a database that nobody has put anything into."""
+
+    def look() -> bool:
+        if connection.execute("PRAGMA application_id").fetchone()[0] != 0:
+            return False
+        size: int = connection.execute(_META["schema_size"]).fetchone()[0]
+        return size == 0
+
+    try:
+        return patience.until_free(look)
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
+            return False
+        raise
 
 
 def build(connection: sqlite3.Connection) -> None:
@@ -176,6 +201,8 @@ def _check(connection: sqlite3.Connection, path: Path, patience: Patience) -> No
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
             raise StoreForeign(str(path), "it is not an SQLite database") from error
         raise
+    if found == 0 and _is_blank(connection, patience):
+        raise StoreMissing(str(path))
     if found != APPLICATION_ID:
         raise StoreForeign(str(path), f"its application id is {found:#x}")
     check_version(connection, str(path))

@@ -48,8 +48,8 @@ def once(tx: Transaction, wish: Wish, decide: Decide) -> Receipt:
 
     A refusal (Refused, NotFound) becomes a receipt that is not stored: nothing was written, the key stays free.
     """
-    ids.match(ids.KEY, wish.key, "a key")
     try:
+        ids.match(ids.KEY, wish.key, "a key")
         found = _stored(tx.connection, wish)
         if found is not None:
             return found

@@ -66,6 +66,7 @@ class Store:
         self._reader: OwnedConnection | None = None
         self._opening = asyncio.Lock()
         self._closed = False
+        self._why_not = ""
 
     @property
     def last_written_seq(self) -> int:
@@ -79,7 +80,7 @@ class Store:
         StoreReadOnly, StoreBusy after 5 s of a locked store, StoreDetached instead of a false acknowledgement.
         """
         if self._writer is None:
-            raise StoreReadOnly(str(self.path), "it was opened for reading" if not self._closed else "it was closed")
+            raise StoreReadOnly(str(self.path), "it was closed" if self._closed else self._why_not)
         return await self._writer.transact(fn, lane)
 
     async def read(self, fn: Callable[[sqlite3.Connection], T]) -> T:
@@ -201,6 +202,7 @@ class Store:
     async def _open(self, *, create: bool, read_only: bool) -> None:
         connection = await self._connect(create=create, read_only=read_only)
         self.read_only, self.still = connection.file.read_only, connection.file.still
+        self._why_not = connection.file.why_not
         if self.read_only:
             self._reader = connection
         else:

@@ -57,12 +57,12 @@ class NewRun(Record, frozen=True, kw_only=True):
 def start(tx: Transaction, new: NewRun, *, actor: Actor, key: str) -> Receipt:
     """Makes a queued run; the receipt names it. Raises PayloadError for a title that cannot be one."""
     _check_title(new.title)
-    ids.match(ids.WORKFLOW_NAME, new.definition.workflow, "a workflow's name")
     input_value = Value(hash=sha256(new.input), content=new.input)
     arguments = {"input": input_value.hash, "title": new.title}
     wish = Wish(command="start", key=key, target=new.definition.workflow_ref, actor=actor, arguments=arguments)
 
     def decide() -> Receipt:
+        ids.match(ids.WORKFLOW_NAME, new.definition.workflow, "a workflow's name")
         run_id = ids.run_id(_stamp(tx), new.definition.workflow, secrets.token_hex(4))
         birth = _birth(new, run_id, input_value.hash)
         revision = _bear(tx, run_id, birth, new.definition, actor, input_value)

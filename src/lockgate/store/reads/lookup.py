@@ -15,9 +15,9 @@ _SHOWN = 5
 
 def resolve_run_id(connection: sqlite3.Connection, given: str) -> str:
     """A whole run id, or a unique prefix (at least 4) of a short id. Raises NotFound with candidates."""
-    if connection.execute(_RUNS["exists"], {"run_id": given}).fetchone() is not None:
+    if _is_text(given) and connection.execute(_RUNS["exists"], {"run_id": given}).fetchone() is not None:
         return given
-    if not 4 <= len(given) <= 8:
+    if not 4 <= len(given) <= 8 or not _is_text(given):
         raise NotFound("run", given)
     named = {"low": given, "high": given + "\U0010ffff", "limit": _SHOWN}
     found = [row[0] for row in connection.execute(_RUNS["ids_of_short"], named).fetchall()]
@@ -26,7 +26,7 @@ def resolve_run_id(connection: sqlite3.Connection, given: str) -> str:
 
 def resolve_request_id(connection: sqlite3.Connection, given: str) -> str:
     """A whole request or decision id, a unique prefix of its hex, or a run with exactly one pending request."""
-    if connection.execute(_REQUESTS["request"], {"request_id": given}).fetchone() is not None:
+    if _is_text(given) and connection.execute(_REQUESTS["request"], {"request_id": given}).fetchone() is not None:
         return given
     found = _by_hex(connection, given)
     if not found:
@@ -39,7 +39,7 @@ def resolve_request_id(connection: sqlite3.Connection, given: str) -> str:
 
 def resolve_effect_id(connection: sqlite3.Connection, given: str) -> str:
     """A whole effect id, a unique prefix of its hex, or a run with exactly one ambiguous effect."""
-    if connection.execute(_EFFECTS["effect"], {"effect_id": given}).fetchone() is not None:
+    if _is_text(given) and connection.execute(_EFFECTS["effect"], {"effect_id": given}).fetchone() is not None:
         return given
     found: list[str] = []
     hex = given.removeprefix("effect-")
@@ -64,6 +64,15 @@ def _by_hex(connection: sqlite3.Connection, given: str) -> list[str]:
         named = {"low": f"{prefix}{hex}", "high": f"{prefix}{hex}g", "limit": _SHOWN}
         found += [row[0] for row in connection.execute(_REQUESTS["ids_like"], named).fetchall()]
     return found
+
+
+def _is_text(given: str) -> bool:
+    """Whether it can be asked for at all: bytes that are no UTF-8 come from a command line as lone surrogates."""
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _run_or_none(connection: sqlite3.Connection, given: str) -> str | None:
