@@ -40,6 +40,14 @@ def test_every_command_of_the_readme_exists() -> None:
     assert named <= set(COMMANDS)
 
 
+def test_the_workflow_of_the_readme_can_be_started(tmp_path: Path) -> None:
+    from lockgate.engine.checking import check
+
+    (code,) = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)
+    (tmp_path / "release.py").write_text(code)
+    assert check("release.py", caller=tmp_path).name == "release"
+
+
 def test_every_word_of_a_situation_is_explained() -> None:
     from lockgate.model.statuses import Word
 

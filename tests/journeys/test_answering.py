@@ -72,6 +72,12 @@ def test_a_fingerprint_replaces_the_question_and_an_old_one_is_refused(home: Hom
     with home.terminal("answer", asked["request_id"], "say", "--digest", asked["digest"][:12]) as terminal:
         terminal.shows("not recorded", "already_resolved")
         assert terminal.ends() == 5
+    with home.terminal("answer", asked["request_id"], "say", "--digest", asked["digest"][:12], "--json") as terminal:
+        assert terminal.ends() == 5
+        receipt = json.loads(terminal.everything)
+    hold(receipt, "receipt")
+    assert (receipt["outcome"], receipt["reason"]) == ("conflict", "already_resolved")
+    assert (receipt["winner"]["choice"], receipt["winner"]["source"]) == ("say", "human")
 
 
 def test_a_pipe_is_no_person(home: Home, asked: Any) -> None:

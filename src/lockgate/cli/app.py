@@ -102,7 +102,7 @@ def run(arguments: Sequence[str]) -> int:
     """Runs one call and gives its exit code; every failure has been printed."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="replace")
     try:
         return _invoke(Call(), arguments)
     except BrokenPipeError:

@@ -96,7 +96,8 @@ class Call:
         from lockgate.view.glyphs import ASCII, UNICODE
         from lockgate.view.lens import Lens
 
-        return Lens(self.now(), glyphs=ASCII if self.settings.ascii else UNICODE, zone=self.zone)
+        plain = self.settings.ascii or not (sys.stdout.encoding or "").lower().startswith("utf")
+        return Lens(self.now(), glyphs=ASCII if plain else UNICODE, zone=self.zone)
 
     def document(self, document: Mapping[str, Any]) -> None:
         """Prints one JSON document on one line; everything beyond ASCII is escaped, so no terminal obeys it."""
