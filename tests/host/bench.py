@@ -22,7 +22,9 @@ from lockgate.model.encoding import stored
 from lockgate.model.records import Actor, Receipt, Run
 from lockgate.model.statuses import ActorKind
 from lockgate.store import commands
+from lockgate.store.clock import SystemClock
 from lockgate.store.once import read_once, write_once
+from lockgate.store.openfile import open_file
 from lockgate.store.reads import details
 
 SOURCE_ROOT = str(Path(lockgate.__file__).parents[1])
@@ -146,6 +148,13 @@ class Bench:
         return [row[0] for row in self.rows("SELECT stderr_tail FROM run_workers WHERE run_id = ?", run_id)]
 
     # --- hosts ---
+
+    @contextlib.contextmanager
+    def host_when_started(self) -> Iterator[Callable[[Path], str]]:
+        """A function that starts runs under a host that runs already."""
+        open_file(self.store, SystemClock(), create=True).close()
+        with self.host():
+            yield self.start
 
     @contextlib.contextmanager
     def host(

@@ -38,8 +38,8 @@ def test_a_loss_that_the_host_caused_never_counts(cause: str) -> None:
     assert not command.counted
 
 
-def test_a_worker_that_never_answered_counts() -> None:
-    command = command_for(Ending(signal=9, stopped="silent"))
+def test_a_worker_past_its_limit_counts_where_its_timeout_could_not_be_committed() -> None:
+    command = command_for(Ending(signal=9, stopped="timeout", progressed=True))
     assert isinstance(command, Lose)
     assert command.counted
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lockgate.flow.fold import fold
+from lockgate.flow.graph import decode
 from lockgate.host.processes import identify
 from lockgate.store import commands, reads
 from lockgate.store.once import read_once
@@ -83,7 +84,10 @@ def check(bench: Bench, run_id: str) -> None:
     run = bench.run(run_id)
     assert run.steps == 21
     detail, trace = read_once(bench.store, lambda c: (reads.run(c, run_id), reads.trace(c, run_id)))
-    assert fold(trace).run == detail.row
+    digest = detail.row.definition_digest
+    folded = fold(trace, decode(digest, read_once(bench.store, lambda c: reads.definition(c, digest)))).head
+    assert folded is not None
+    assert folded.run == detail.row
     steps = bench.rows(
         "SELECT node_id, step_index FROM node_attempts WHERE run_id = ? AND outcome = 'ok' ORDER BY step_index", run_id
     )

@@ -8,16 +8,34 @@ import asyncio
 import os
 import sys
 
+if sys.platform == "linux":
+
+    def _watch(pid: int) -> int | None:
+        """A descriptor that becomes readable when the child has ended; None where it has already."""
+        return os.pidfd_open(pid)
+
+else:
+    import select
+
+    def _watch(pid: int) -> int | None:
+        queue = select.kqueue()
+        event = select.kevent(pid, filter=select.KQ_FILTER_PROC, flags=select.KQ_EV_ADD, fflags=select.KQ_NOTE_EXIT)
+        try:
+            queue.control([event], 0)
+        except ProcessLookupError:
+            queue.close()
+            return None
+        # The kqueue object would close its descriptor with itself.
+        descriptor = os.dup(queue.fileno())
+        queue.close()
+        return descriptor
+
 
 async def until_exit(pid: int) -> None:
     """Returns when the child has ended; it is still to be reaped."""
-    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
-        await _until_readable(os.pidfd_open(pid))
-    else:
-        await asyncio.to_thread(os.waitid, os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-
-
-async def _until_readable(descriptor: int) -> None:
+    descriptor = _watch(pid)
+    if descriptor is None:
+        return
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     loop.add_reader(descriptor, ended.set)

@@ -83,6 +83,15 @@ def give_back(tx: Transaction, claimed: Claimed, ending: Ending, actor: Actor) -
     )
 
 
+def give_up(tx: Transaction, host_id: str, actor: Actor) -> None:
+    """Ends whatever this host still holds: a claim may have been taken while the host was told to stop."""
+    for held in reads.held_claims(tx.connection):
+        if held.owner_id == host_id:
+            claims.lose(
+                tx, held.run_id, held.generation, cause="host_stopped", counted=False, progressed=False, actor=actor
+            )
+
+
 def _end_claim(tx: Transaction, claim: ClaimToken, command: Release | Lose | Block, actor: Actor) -> None:
     match command:
         case Release():

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -62,6 +63,7 @@ class Ledger:
 
         def leave(tx: Transaction) -> None:
             outputs.append(tx, _written(printed))
+            launches.give_up(tx, self.host_id, self._actor)
             hosts.leave(tx, self.host_id, self._epoch)
 
         await self._write(leave)
@@ -124,8 +126,15 @@ class Ledger:
 
     async def changes(self) -> AsyncIterator[tuple[str, ...]]:
         """The runs that somebody else has changed, again and again; none where only a command was recorded."""
-        async for wake in self._store.follow(pause=HOST_PAUSE, others_only=True):
-            yield wake.run_ids
+        while True:
+            try:
+                async with aclosing(self._store.follow(pause=HOST_PAUSE, others_only=True)) as wakes:
+                    async for wake in wakes:
+                        yield wake.run_ids
+            except StoreBusy:
+                await asyncio.sleep(_BUSY_PAUSE_S)
+                # Whatever happened meanwhile was not told.
+                yield ()
 
     async def write_output(self, printed: Sequence[Printed]) -> None:
         await self._write(lambda tx: outputs.append(tx, _written(printed)), Lane.TELEMETRY)

@@ -9,6 +9,7 @@ import asyncio
 import os
 import signal
 import time
+import traceback
 
 from lockgate.host.channel import Channel
 from lockgate.host.exits import until_exit
@@ -21,10 +22,8 @@ from lockgate.host.processes import kill_descendants, signal_group
 from lockgate.host.protocol import FrameError
 from lockgate.host.session import Session
 from lockgate.host.spawning import Spawned, spawn
-from lockgate.host.verdict import Ending, ending_of
-
-LOAD_LIMIT_S = 30.0
-"""How long a worker may take to load its workflow and say ready."""
+from lockgate.host.verdict import LOAD_LIMIT_S, SILENT, Ending, ending_of
+from lockgate.model.errors import StoreError
 
 OVERTIME_S = 5.0
 """How long past an attempt's limit the engine may take to commit the timeout itself."""
@@ -82,11 +81,16 @@ class Supervisor:
             capture = Capture(self.run_id, spawned.stdout, spawned.stderr, self._output, self._attempt_id)
             session = self._session = Session(channel, self._execution, self.claimed.launch, capture.drain)
             return await self._supervise(spawned, session, capture)
-        finally:
-            # Also when the host itself fails or is cancelled: nothing of a worker outlives its supervisor.
-            signal_group(spawned.pid, signal.SIGKILL)
-            kill_descendants(spawned.pid, self._session.attempts if self._session is not None else ())
+        except BaseException:
+            # When the host itself fails: nothing of a worker outlives its supervisor.
+            self._kill(spawned.pid)
             spawned.child.wait()
+            raise
+
+    def _kill(self, pid: int) -> None:
+        """The group, and what left it."""
+        signal_group(pid, signal.SIGKILL)
+        kill_descendants(pid, self._session.attempts if self._session is not None else ())
 
     def _attempt_id(self) -> str | None:
         attempt = self._session.attempt if self._session is not None else None
@@ -128,7 +132,7 @@ class Supervisor:
                 session.changed.clear()
                 limit = _limit(session, begun)
                 if limit is not None and limit <= time.monotonic():
-                    self.stop("timeout" if session.is_ready.is_set() else "silent")
+                    self.stop("timeout" if session.is_ready.is_set() else SILENT)
                     return None
                 if serving.done():
                     return _breach(serving)
@@ -156,8 +160,7 @@ class Supervisor:
             # What it proposed before it died is still in the socket.
             await asyncio.wait({serving}, timeout=_LAST_WORDS_S)
         await session.fence()
-        signal_group(pid, signal.SIGKILL)
-        kill_descendants(pid, session.attempts)
+        self._kill(pid)
         await asyncio.wait({exited}, timeout=_KILL_S)
 
     async def _settle_overtime(self, session: Session) -> bool:
@@ -176,10 +179,10 @@ def _limit(session: Session, begun: float) -> float | None:
 
 
 def _breach(serving: "asyncio.Task[None]") -> str | None:
-    """Why serving ended too early, if the worker is to blame; any other failure is the host's own."""
+    """Why serving ended too early. One run that cannot be served must not end the host; a broken store must."""
     error = serving.exception()
     if error is None or isinstance(error, ConnectionError):
         return None
-    if isinstance(error, FrameError):
-        return str(error)
-    raise error
+    if isinstance(error, StoreError) or not isinstance(error, Exception):
+        raise error
+    return str(error) if isinstance(error, FrameError) else "".join(traceback.format_exception(error))

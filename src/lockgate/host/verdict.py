@@ -6,6 +6,12 @@ from lockgate.host.session import Session
 from lockgate.model.records import Record
 from lockgate.model.statuses import BlockCode, WorkerStatus
 
+LOAD_LIMIT_S = 30.0
+"""How long a worker may take to load its workflow and say ready."""
+
+SILENT = "silent"
+"""Why a worker was stopped that did not."""
+
 DETAIL_CHARS = 300
 """How much of a reason a blocked run's event carries; the whole stderr tail is in run_workers."""
 
@@ -13,10 +19,10 @@ DETAIL_CHARS = 300
 class Ending(Record, frozen=True, kw_only=True):
     """All that was seen of one launch.
 
-    `stopped` is the host's own reason for ending the group (host_stopped, claim_ended, pause_now, timeout,
-    silent), None where the worker ended by itself. `answered` is the last outcome other than accepted
-    or refused that a proposal got. `exiting` is the reason that the worker gave. `files` and `load_error` are
-    why nothing was executed. `timed_out`: the host committed the timeout that the worker did not.
+    `stopped` is the host's own reason for ending the group (host_stopped, claim_ended, pause_now, timeout, or
+    silent: not ready in time), None where the worker ended by itself. `answered` is the last outcome other than
+    accepted or refused that a proposal got. `exiting` is the reason that the worker gave. `files` and
+    `load_error` are why nothing was executed. `timed_out`: the host committed the timeout that the worker did not.
     """
 
     exit_code: int | None = None
@@ -50,9 +56,8 @@ def ending_of(
     """What the session and the process's exit status tell; a negative status is a signal."""
     said = session.said
     if breach is not None:
-        stderr_tail += f"\nthe worker broke the protocol: {breach}\n"
-    if stopped == "silent":
-        stderr_tail += "\nthe worker did not load its workflow in time\n"
+        stderr_tail += f"\nthe worker could not be served: {breach}\n"
+    late = f"the workflow was not loaded within {LOAD_LIMIT_S:g} s" if stopped == SILENT else None
     return Ending(
         exit_code=status if status >= 0 else None,
         signal=-status if status < 0 else None,
@@ -62,7 +67,7 @@ def ending_of(
         progressed=session.progressed,
         timed_out=timed_out,
         files=said.files if isinstance(said, SourcesDiffer) else (),
-        load_error=said.text if isinstance(said, LoadFailed) else None,
+        load_error=said.text if isinstance(said, LoadFailed) else late,
         stderr_tail=stderr_tail,
     )
 
