@@ -2,10 +2,11 @@
 
 from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lockgate.model.records import Run
+from lockgate.model.records import HostView, Now, Run
 from lockgate.model.statuses import Provenance, RequestKind
 from lockgate.store import reads
 from lockgate.store.openfile import Transaction
@@ -13,7 +14,7 @@ from lockgate.view.cells import plain
 from lockgate.view.frames import frame, once_frame
 from lockgate.view.glyphs import UNICODE
 from lockgate.view.lens import Lens
-from lockgate.view.reading import Reader
+from lockgate.view.reading import Reader, host_fact
 from lockgate.view.snapshots import HostState, Interest, Snapshot, StoreFact
 from tests.store.conftest import Bench
 
@@ -228,6 +229,32 @@ def hosts_renew(tx: Transaction, run_id: str) -> None:
     tx.connection.execute(
         "UPDATE run_queue SET heartbeat_mono = :mono WHERE run_id = :run_id", {"mono": tx.now.mono_ms, "run_id": run_id}
     )
+
+
+@pytest.mark.parametrize(
+    ("facts", "exists", "state"),
+    [
+        ({}, True, HostState.OK),
+        ({"heartbeat_mono": 1}, True, HostState.SILENT),
+        ({}, False, HostState.NONE),
+        ({"boot_id": "another"}, True, HostState.NONE),
+        ({"host_id": None, "pid": None}, True, HostState.NONE),
+    ],
+)
+def test_a_host_is_what_its_lease_and_its_process_say(facts: dict[str, Any], exists: bool, state: HostState) -> None:
+    now = Now(wall_ms=100_000, boot_id="boot", mono_ms=100_000)
+    row: dict[str, Any] = {
+        "epoch": 1,
+        "host_id": "h",
+        "pid": 4242,
+        "boot_id": "boot",
+        "process_start": "1",
+        "started_at": 1,
+        "heartbeat_at": 99_000,
+        "heartbeat_mono": 99_000,
+        "capacity": 4,
+    }
+    assert host_fact(HostView(**{**row, **facts}), (), now, lambda pid: exists).state is state
 
 
 def test_a_run_that_is_not_there_has_no_detail(bench: Bench) -> None:

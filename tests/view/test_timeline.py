@@ -130,6 +130,12 @@ def test_the_newest_rows_are_kept_and_the_one_under_the_cursor() -> None:
     assert any(row.startswith("  n3 ") for row in above)
 
 
+def test_attempts_that_are_not_drawn_are_counted() -> None:
+    long = dataclasses.replace(timeline([attempt(n, NOW.wall_ms - 9_000, NOW.wall_ms) for n in range(3)]), total=5_003)
+    assert drawn(long)[2] == "  … 5000 earlier attempts are not drawn"
+    assert height_of(long, LENS) == 7
+
+
 def test_a_work_shorter_than_a_cell_is_still_seen() -> None:
     instant = timeline([attempt(1, NOW.wall_ms, NOW.wall_ms)], ended_at=NOW.wall_ms)
     assert "▐" in drawn(instant)[2]

@@ -7,6 +7,7 @@ import msgspec
 from lockgate.flow.graph import decode, remembered
 from lockgate.model.errors import LockgateError, NotFound
 from lockgate.model.records import AttemptRow, Now, ResolutionRow, RunDetail
+from lockgate.model.statuses import NodeKind
 from lockgate.store import reads
 from lockgate.view.attempts import Labels, shown_steps, shown_timeline
 from lockgate.view.events import shown_event
@@ -32,8 +33,9 @@ from lockgate.view.values import FIRST_BYTES, shown_value
 if TYPE_CHECKING:
     import sqlite3
 
-ATTEMPTS = 100
+ATTEMPTS = 200
 CHUNKS_EACH = 64
+_ASKING = (NodeKind.CHECKPOINT, NodeKind.HUMAN_DECISION)
 
 
 class DetailReader:
@@ -151,7 +153,8 @@ def read_output(connection: "sqlite3.Connection", detail: RunDetail, interest: I
 
 def _writer(detail: RunDetail, attempt_id: str | None) -> AttemptRow | None:
     chosen = next((each for each in detail.attempts if each.attempt_id == attempt_id), None)
-    return chosen or (detail.attempts[-1] if detail.attempts else None)
+    working = (each for each in reversed(detail.attempts) if each.kind not in _ASKING)
+    return chosen or next(working, None) or (detail.attempts[-1] if detail.attempts else None)
 
 
 def settled_text(connection: "sqlite3.Connection", resolution: ResolutionRow | None) -> str | None:

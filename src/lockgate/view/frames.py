@@ -8,6 +8,7 @@ from pathlib import Path
 from lockgate.store.clock import SystemClock
 from lockgate.store.location import default_path
 from lockgate.store.once import read_once
+from lockgate.store.opening import unwritable
 from lockgate.view.cells import EMPTY, Line, Span, blank, joined, plain, stacked
 from lockgate.view.decisions import NOTHING, decision_lines, decisions_height, in_order, queue_words, rows_each
 from lockgate.view.empty import said, start_here
@@ -18,7 +19,7 @@ from lockgate.view.panes import lost_at, timeline_state, timeline_title
 from lockgate.view.reading import Reader
 from lockgate.view.rules import count, marked, pane_rule, tab_rule, tabs, title
 from lockgate.view.runs import no_runs, run_line, runs_head, sort_words
-from lockgate.view.snapshots import Interest, ShownDetail, Snapshot, StoreFact
+from lockgate.view.snapshots import Interest, ShownDetail, Snapshot, StoreFact, StoreState
 from lockgate.view.timeline import TimelineView, height_of, timeline_rows
 from lockgate.view.times import second
 from lockgate.view.trace import NO_EVENTS, seq_width, trace_line, trace_rule
@@ -33,6 +34,7 @@ KEYS = (
     ("?", "help"),
     ("q", "quit"),
 )
+READ_ONLY = "you can look at everything; the file cannot be written."
 LEFT_CELLS = {Band.WIDE: 72, Band.USUAL: 50, Band.NARROW: 34}
 
 
@@ -90,10 +92,10 @@ def once_frame(
     lens = Lens(clock.now(), columns, rows, glyphs, zone)
     interest = Interest(run_id=run_id, count=max(rows, 1), trace_count=max(rows, 1))
     where = path or default_path()
+    why = unwritable(where) if where.exists() else None
+    fact = StoreFact(where.name, StoreState.READ_ONLY, sentence=READ_ONLY) if why else StoreFact(where.name)
     reader = Reader(whole=True)
-    snapshot = read_once(
-        where, lambda connection: reader.read(connection, interest, StoreFact(where.name), clock.now())
-    )
+    snapshot = read_once(where, lambda connection: reader.read(connection, interest, fact, clock.now()))
     return frame_text(frame(snapshot, lens.at(snapshot.at), focus=3 if run_id and lens.band is Band.ONE_PANE else 1))
 
 

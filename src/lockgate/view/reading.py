@@ -4,6 +4,8 @@ The reader remembers what did not change: which runs there are, what waits for a
 that nothing happened to. What it reads anew costs the change and the window, never the history.
 """
 
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -61,6 +63,17 @@ _ASKING = frozenset(
 
 _MAY_ASK = frozenset({Word.WAITING, Word.BLOCKED})
 _FOR_HOST = frozenset({Word.QUEUED, Word.ANSWERED, Word.INTERRUPTED, Word.LOST})
+
+
+def process_exists(pid: int) -> bool:
+    """Whether there is such a process on this machine, whoever's it is."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class Change:
@@ -260,12 +273,16 @@ def counted(runs: tuple[Run, ...], total: int, now: Now) -> Counts:
     )
 
 
-def host_fact(host: HostView, runs: tuple[Run, ...], now: Now) -> HostFact:
-    """The host as its row and its lease say; its process is looked at by nobody here."""
+def host_fact(
+    host: HostView, runs: tuple[Run, ...], now: Now, exists: Callable[[int], bool] = process_exists
+) -> HostFact:
+    """The host as its row and its lease say; one whose process is gone is none, however young its lease is."""
     if host.host_id is None or host.pid is None or host.boot_id is None or host.heartbeat_mono is None:
         return HostFact()
+    if host.boot_id != now.boot_id or not exists(host.pid):
+        return HostFact(heartbeat_at=host.heartbeat_at)
     busy = sum(run.claim is not None and not is_lost(run.claim, now) for run in runs)
-    silent = host.boot_id != now.boot_id or now.mono_ms - host.heartbeat_mono > LEASE_MS
+    silent = now.mono_ms - host.heartbeat_mono > LEASE_MS
     return HostFact(
         state=HostState.SILENT if silent else HostState.OK,
         pid=host.pid,

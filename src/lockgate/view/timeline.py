@@ -135,10 +135,15 @@ class _Painter:
         attempts: Sequence[ShownAttempt] = self.timeline.attempts
         if self.lens.short:
             attempts = [each for each in attempts if each.mark in OPEN_MARKS] or attempts[-1:]
+        rows: list[TimelineRow] = []
+        hidden = self.timeline.total - len(self.timeline.attempts)
+        if hidden > 0 and room > 1 and not self.lens.short:
+            text = f"  {self.lens.glyphs.ellipsis} {hidden} earlier attempts are not drawn"
+            rows.append(TimelineRow(fitted((Span(text, "muted"),), self.cells, self.lens.glyphs.ellipsis)))
+            room -= 1
         folds = folded(attempts, room)
         if len(folds) > room:
             folds = _around_cursor(folds, room, self.view.cursor)
-        rows: list[TimelineRow] = []
         node = ""
         for fold in folds:
             rows.append(TimelineRow(self.attempt(fold, named=fold.node != node), fold.attempts[-1].attempt_id))
@@ -362,4 +367,4 @@ def height_of(timeline: ShownTimeline, lens: Lens) -> int:
     """Rows that the whole timeline would take: the head, its attempts, the sums."""
     if lens.short:
         return 2 + max(sum(each.mark in OPEN_MARKS for each in timeline.attempts), min(len(timeline.attempts), 1))
-    return 3 + len(timeline.attempts)
+    return 3 + len(timeline.attempts) + (1 if timeline.total > len(timeline.attempts) else 0)
