@@ -46,7 +46,7 @@ def claim_next(tx: Transaction, owner: claims.Owner, busy: Collection[str]) -> C
         name=name or run.workflow,
         project_dir=run.project_dir,
         definition_digest=run.definition_digest,
-        sources_hash=sha256(stored(claims.sources_of(tx.connection, run.run_id))),
+        sources_hash=sha256(stored(reads.sources_of(tx.connection, run.run_id))),
     )
     return Claimed(claim=claimed.claim, worker_id=worker_id, launch=launch)
 

@@ -26,6 +26,7 @@ from lockgate.model.statuses import ActorKind, BlockCode, OwnerKind
 from lockgate.store import heads
 from lockgate.store.commits import commit, held_head, proposer
 from lockgate.store.openfile import Transaction
+from lockgate.store.reads.values import sources_of
 from lockgate.store.rows import read_row
 from lockgate.store.statements import load
 
@@ -124,13 +125,6 @@ def block(
     """Parks a launch that found something which will not mend itself. Raises ClaimLost."""
     head = held_head(tx.connection, claim)
     return commit(tx, head, (t.Block(code=code, detail=detail),), actor or proposer(head)).head.state
-
-
-def sources_of(connection: sqlite3.Connection, run_id: str) -> dict[str, str]:
-    """The accepted sources of a run, path -> SHA-256."""
-    row = connection.execute(_RUNS["sources"], {"run_id": run_id}).fetchone()
-    content = connection.execute(_VALUES["value"], {"hash": row[0]}).fetchone() if row is not None else None
-    return msgspec.json.decode(content[0], type=dict[str, str]) if content is not None else {}
 
 
 def _continuation(connection: sqlite3.Connection, head: RunHead) -> Continuation:

@@ -1,7 +1,5 @@
 """The clocks of this machine: wall time for display, the boot and CLOCK_MONOTONIC for leases and intervals."""
 
-import ctypes
-import ctypes.util
 import sys
 import time
 from functools import cache
@@ -37,6 +35,9 @@ def boot_id() -> str:
 
 
 def _boot_time() -> int:
+    import ctypes
+    import ctypes.util
+
     seconds = (ctypes.c_long * 2)()
     size = ctypes.c_size_t(ctypes.sizeof(seconds))
     libc = ctypes.CDLL(ctypes.util.find_library("c"), use_errno=True)

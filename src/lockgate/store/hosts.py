@@ -11,7 +11,10 @@ from lockgate.model.records import Actor, ClaimToken, HostView, Record
 from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
 from lockgate.store import claims
 from lockgate.store.openfile import Transaction
-from lockgate.store.rows import read_row, read_rows
+from lockgate.store.reads.owners import HeldClaim as HeldClaim
+from lockgate.store.reads.owners import held_claims as held_claims
+from lockgate.store.reads.owners import host_state as host_state
+from lockgate.store.rows import read_rows
 from lockgate.store.statements import load
 
 _HOSTS, _REQUESTS = load("hosts"), load("requests")
@@ -25,19 +28,6 @@ class Identity(Record, frozen=True, kw_only=True):
     pid: int
     process_start: str
     capacity: int
-
-
-class HeldClaim(Record, frozen=True, kw_only=True):
-    """A claim as others see it: never its token."""
-
-    run_id: str
-    generation: int
-    owner_kind: OwnerKind
-    owner_id: str
-    host_epoch: int | None
-    boot_id: str
-    heartbeat_mono: int
-    heartbeat_at: int
 
 
 class LaunchedWorker(Record, frozen=True, kw_only=True):
@@ -59,11 +49,6 @@ class Takeover(Record, frozen=True, kw_only=True):
     epoch: int
     orphans: tuple[LaunchedWorker, ...]
     lost: tuple[str, ...]
-
-
-def host_state(connection: sqlite3.Connection) -> HostView:
-    """The host as the store knows it; all but the epoch is null while there is none."""
-    return read_row(HostView, connection.execute(_HOSTS["host"]).fetchone())
 
 
 IsAlive = Callable[[int, str], bool]
@@ -138,11 +123,6 @@ def renew_process(tx: Transaction, owner_id: str) -> int:
 def leave(tx: Transaction, host_id: str, epoch: int) -> None:
     """The host stops by itself: the next one need not look for it."""
     tx.connection.execute(_HOSTS["leave_host"], {"host_id": host_id, "epoch": epoch})
-
-
-def held_claims(connection: sqlite3.Connection) -> tuple[HeldClaim, ...]:
-    """Every claim that is held, oldest heartbeat first."""
-    return read_rows(HeldClaim, connection.execute(_HOSTS["claims"]).fetchall())
 
 
 def is_expired(held: HeldClaim, boot_id: str, mono_ms: int) -> bool:

@@ -1,7 +1,5 @@
 """Where a store may lie: on a local file system, owned by its user or shared with a group on purpose."""
 
-import ctypes
-import ctypes.util
 import os
 import re
 import stat
@@ -77,6 +75,8 @@ def _mounted(place: Path) -> str:
 
 def _remote_on_mac(place: Path) -> str:
     """macOS has no list of mounts to read: statfs says by a flag whether the file system is local."""
+    import ctypes
+    import ctypes.util
 
     class Facts(ctypes.Structure):
         _fields_ = (

@@ -1,9 +1,6 @@
 """What screens and commands read: plain functions of a connection, each bounded by its window, none by history."""
 
-from lockgate.store.claims import sources_of as sources_of
 from lockgate.store.heads import policy as policy
-from lockgate.store.hosts import held_claims as held_claims
-from lockgate.store.hosts import host_state as host_state
 from lockgate.store.outputs import output as output
 from lockgate.store.reads.details import attempts as attempts
 from lockgate.store.reads.details import intervals as intervals
@@ -19,6 +16,8 @@ from lockgate.store.reads.events import trace as trace
 from lockgate.store.reads.lookup import resolve_effect_id as resolve_effect_id
 from lockgate.store.reads.lookup import resolve_request_id as resolve_request_id
 from lockgate.store.reads.lookup import resolve_run_id as resolve_run_id
+from lockgate.store.reads.owners import held_claims as held_claims
+from lockgate.store.reads.owners import host_state as host_state
 from lockgate.store.reads.requests import decided_requests as decided_requests
 from lockgate.store.reads.requests import decisions as decisions
 from lockgate.store.reads.requests import pending_requests as pending_requests
@@ -37,6 +36,7 @@ from lockgate.store.reads.settings import setting_changes as setting_changes
 from lockgate.store.reads.settings import settings as settings
 from lockgate.store.reads.values import StoreFacts as StoreFacts
 from lockgate.store.reads.values import definition as definition
+from lockgate.store.reads.values import sources_of as sources_of
 from lockgate.store.reads.values import store_facts as store_facts
 from lockgate.store.reads.values import value as value
 from lockgate.store.reads.values import value_part as value_part

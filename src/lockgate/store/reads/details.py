@@ -6,9 +6,9 @@ from typing import LiteralString, TypeVar
 
 from lockgate.model import records as r
 from lockgate.model.errors import NotFound
-from lockgate.store.claims import sources_of
 from lockgate.store.reads.runs import runs_by_id
 from lockgate.store.reads.settings import settings
+from lockgate.store.reads.values import sources_of
 from lockgate.store.rows import read_row, read_rows
 from lockgate.store.statements import load
 

@@ -2,6 +2,8 @@
 
 import sqlite3
 
+import msgspec
+
 from lockgate.model.errors import NotFound
 from lockgate.model.records import Record
 from lockgate.store.statements import load
@@ -53,3 +55,10 @@ def store_facts(connection: sqlite3.Connection) -> StoreFacts:
     return StoreFacts(
         store_id=store_id, shared_group=shared_group, created_at=created_at, version=version, size=pages * page_size
     )
+
+
+def sources_of(connection: sqlite3.Connection, run_id: str) -> dict[str, str]:
+    """The accepted sources of a run, path -> SHA-256."""
+    row = connection.execute(_RUNS["sources"], {"run_id": run_id}).fetchone()
+    content = connection.execute(_VALUES["value"], {"hash": row[0]}).fetchone() if row is not None else None
+    return msgspec.json.decode(content[0], type=dict[str, str]) if content is not None else {}

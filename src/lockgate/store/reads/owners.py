@@ -1,0 +1,33 @@
+"""Who holds the store and its runs: the host's row, and claims as others see them."""
+
+import sqlite3
+
+from lockgate.model.records import HostView, Record
+from lockgate.model.statuses import OwnerKind
+from lockgate.store.rows import read_row, read_rows
+from lockgate.store.statements import load
+
+_HOSTS = load("hosts")
+
+
+class HeldClaim(Record, frozen=True, kw_only=True):
+    """A claim as others see it: never its token."""
+
+    run_id: str
+    generation: int
+    owner_kind: OwnerKind
+    owner_id: str
+    host_epoch: int | None
+    boot_id: str
+    heartbeat_mono: int
+    heartbeat_at: int
+
+
+def host_state(connection: sqlite3.Connection) -> HostView:
+    """The host as the store knows it; all but the epoch is null while there is none."""
+    return read_row(HostView, connection.execute(_HOSTS["host"]).fetchone())
+
+
+def held_claims(connection: sqlite3.Connection) -> tuple[HeldClaim, ...]:
+    """Every claim that is held, oldest heartbeat first."""
+    return read_rows(HeldClaim, connection.execute(_HOSTS["claims"]).fetchall())
