@@ -23,7 +23,7 @@ def names_value(field: str) -> bool:
 def values_of_event(event: Event) -> Iterator[tuple[str, str]]:
     """(place, hash) of every value that the event names, however deep in its payload."""
     place = f"events {event.run_id} {event.seq}"
-    for hash in _hashes(msgspec.to_builtins(event.payload)):
+    for hash in hashes_in(msgspec.to_builtins(event.payload)):
         yield place, hash
 
 
@@ -50,14 +50,15 @@ def check_values(connection: sqlite3.Connection, named: Mapping[str, str]) -> in
     return len(named)
 
 
-def _hashes(value: Any) -> Iterator[str]:
+def hashes_in(value: Any) -> Iterator[str]:
+    """The hash of every stored value that a JSON value names, however deep."""
     if isinstance(value, dict):
         for name, item in value.items():
             if isinstance(item, str):
                 if names_value(name):
                     yield item
             elif item is not None:
-                yield from _hashes(item)
+                yield from hashes_in(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _hashes(item)
+            yield from hashes_in(item)

@@ -132,6 +132,12 @@ WITH named (hash, place) AS (
     UNION ALL SELECT prompt_hash, 'node_attempts.prompt_hash' FROM node_attempts
     UNION ALL SELECT output_hash, 'node_attempts.output_hash' FROM node_attempts
     UNION ALL SELECT error_hash, 'node_attempts.error_hash' FROM node_attempts
+    UNION ALL SELECT settings_hash, 'node_attempts.settings_hash' FROM node_attempts
+    UNION ALL SELECT initial_hash, 'workflow_settings.initial_hash' FROM workflow_settings
+    UNION ALL SELECT current_hash, 'workflow_settings.current_hash' FROM workflow_settings
+    UNION ALL SELECT patch_hash, 'workflow_setting_changes.patch_hash' FROM workflow_setting_changes
+    UNION ALL SELECT before_hash, 'workflow_setting_changes.before_hash' FROM workflow_setting_changes
+    UNION ALL SELECT after_hash, 'workflow_setting_changes.after_hash' FROM workflow_setting_changes
     UNION ALL SELECT data_hash, 'workflow_updates.data_hash' FROM workflow_updates
     UNION ALL SELECT contract_hash, 'requests.contract_hash' FROM requests
     UNION ALL SELECT output_hash, 'requests.output_hash' FROM requests

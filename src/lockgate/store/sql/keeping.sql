@@ -87,6 +87,10 @@ WITH named (hash) AS (
     SELECT input_hash FROM runs UNION SELECT output_hash FROM runs UNION SELECT error_hash FROM runs
     UNION SELECT sources_hash FROM run_sources
     UNION SELECT prompt_hash FROM node_attempts UNION SELECT output_hash FROM node_attempts UNION SELECT error_hash FROM node_attempts
+    UNION SELECT settings_hash FROM node_attempts
+    UNION SELECT initial_hash FROM workflow_settings UNION SELECT current_hash FROM workflow_settings
+    UNION SELECT patch_hash FROM workflow_setting_changes UNION SELECT before_hash FROM workflow_setting_changes
+    UNION SELECT after_hash FROM workflow_setting_changes
     UNION SELECT data_hash FROM workflow_updates
     UNION SELECT contract_hash FROM requests UNION SELECT output_hash FROM requests
     UNION SELECT payload_hash FROM submissions
@@ -108,3 +112,56 @@ SELECT q.run_id, q.error_code, r.error_summary,
     (SELECT k.stderr_tail FROM run_workers k WHERE k.run_id = q.run_id ORDER BY k.generation DESC LIMIT 1)
 FROM run_queue q JOIN runs r ON r.run_id = q.run_id
 WHERE q.error_code IS NOT NULL ORDER BY r.created_at DESC LIMIT 10;
+
+-- old_trees: every member of each tree that has a member which ended before the cutoff, with what may keep it
+SELECT r.root_run_id, r.run_id, r.revision, r.status, r.finished_at, q.token_hash IS NOT NULL,
+    (SELECT count(*) FROM effects e WHERE e.run_id = r.run_id AND e.status IN ('applying', 'ambiguous')),
+    (SELECT count(*) FROM requests w WHERE w.run_id = r.run_id AND w.status = 'pending'),
+    (SELECT count(*) FROM requests w JOIN human_decision_resolutions s ON s.decision_id = w.request_id
+        WHERE w.run_id = r.run_id AND s.provenance <> 'explicit_cancel')
+FROM runs r LEFT JOIN run_queue q ON q.run_id = r.run_id
+WHERE r.root_run_id IN (SELECT o.root_run_id FROM runs o WHERE o.finished_at < :cutoff)
+ORDER BY r.root_run_id, r.created_at, r.run_id;
+
+-- tree_again: the members of a tree by their ids, and restarts of them, with what may keep them
+SELECT r.root_run_id, r.run_id, r.revision, r.status, r.finished_at, q.token_hash IS NOT NULL,
+    (SELECT count(*) FROM effects e WHERE e.run_id = r.run_id AND e.status IN ('applying', 'ambiguous')),
+    (SELECT count(*) FROM requests w WHERE w.run_id = r.run_id AND w.status = 'pending'),
+    (SELECT count(*) FROM requests w JOIN human_decision_resolutions s ON s.decision_id = w.request_id
+        WHERE w.run_id = r.run_id AND s.provenance <> 'explicit_cancel')
+FROM runs r LEFT JOIN run_queue q ON q.run_id = r.run_id
+WHERE r.run_id IN (SELECT j.value FROM json_each(:run_ids) j)
+    OR r.parent_run_id IN (SELECT j.value FROM json_each(:run_ids) j)
+ORDER BY r.created_at, r.run_id;
+
+-- receipt_hashes: the events by which a run's decisions ended
+SELECT hash FROM events WHERE run_id = :run_id AND type IN ('decision_accepted', 'decision_withdrawn') ORDER BY seq;
+
+-- end_of_chain: where a run's chain ended
+SELECT revision, chain_head, last_at FROM runs WHERE run_id = :run_id;
+
+-- prune_events: the events of a run go
+DELETE FROM events WHERE run_id = :run_id;
+
+-- prune_commands: the keys that were used on a run go
+DELETE FROM commands WHERE run_id = :run_id;
+
+-- prune_run: a run goes, with every row that it owns
+DELETE FROM runs WHERE run_id = :run_id;
+
+-- prune_values: these stored values go
+DELETE FROM blobs WHERE hash IN (SELECT j.value FROM json_each(:hashes) j);
+
+-- prune_definitions: definitions that no run has any more go
+DELETE FROM definitions WHERE definition_digest NOT IN (SELECT r.definition_digest FROM runs r);
+
+-- payloads_after: what events say since one of them
+SELECT payload FROM events WHERE event_seq > :after;
+
+-- set_policy: who may answer for an audience from now on
+INSERT INTO policies (audience, users, self_approval, set_by, set_at) VALUES (:audience, :users, :self_approval, :set_by, :set_at)
+ON CONFLICT (audience) DO UPDATE
+SET users = excluded.users, self_approval = excluded.self_approval, set_by = excluded.set_by, set_at = excluded.set_at;
+
+-- policies: the policies in force
+SELECT audience, users, self_approval, set_by, set_at FROM policies ORDER BY audience;
