@@ -129,6 +129,9 @@ def test_a_pause_can_ask_to_stop_at_once(bench: Bench) -> None:
     bench.clock.pass_ms(1)
     bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="2", now=True))
     assert bench.read(lambda connection: hosts.stops_now(connection, [run_id])) == {run_id}
+    # A later pause without it takes nothing back.
+    bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="2b"))
+    assert bench.read(lambda connection: hosts.stops_now(connection, [run_id])) == {run_id}
     bench.clock.pass_ms(1)
     bench.write(lambda tx: commands.resume(tx, run_id, actor=USER, key="3"))
     assert bench.read(lambda connection: hosts.stops_now(connection, [run_id])) == frozenset()

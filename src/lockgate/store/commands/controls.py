@@ -18,11 +18,7 @@ def pause(tx: Transaction, run_id: str, *, actor: Actor, key: str, now: bool = F
     """Sets the flag; with `now` the host also stops a worker in the middle of its node."""
     wish = Wish(command="pause", key=key, target=run_id, actor=actor, arguments={"now": now})
 
-    def answer(done: Committed) -> Receipt:
-        outcome = "accepted" if done.changed or now else "adopted"
-        return wish.receipt(tx, outcome, run_id=run_id, revision=done.head.run.revision, details={"now": now})
-
-    return command_run(tx, wish, t.Pause(), answer=answer)
+    return command_run(tx, wish, t.Pause(stop_now=now))
 
 
 def resume(tx: Transaction, run_id: str, *, actor: Actor, key: str, accept: Definition | None = None) -> Receipt:

@@ -75,5 +75,5 @@ SELECT run_id FROM run_queue WHERE token_hash IS NOT NULL AND owner_kind = :owne
 -- stops_now: of these runs, the paused ones whose newest pause asked for their worker to be stopped at once
 SELECT r.run_id FROM json_each(:run_ids) j JOIN runs r ON r.run_id = j.value
 WHERE r.paused = 1 AND (
-    SELECT json_extract(c.receipt, '$.details.now') FROM commands c
-    WHERE c.run_id = r.run_id AND c.command IN ('pause', 'resume') ORDER BY c.at DESC, c.rowid DESC LIMIT 1);
+    SELECT json_extract(e.payload, '$.stop_now') FROM events e
+    WHERE e.run_id = r.run_id AND e.type = 'run_paused' ORDER BY e.seq DESC LIMIT 1);
