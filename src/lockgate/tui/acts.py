@@ -40,7 +40,7 @@ class Acts:
         screen = self._screen
         if screen.number in (1, 2) and screen.pane.focus_target.target is None:
             return None
-        wanted = screen.interest.run_id
+        wanted = screen.selected
         snapshot = screen.painter.snapshot
         if snapshot is not None and snapshot.detail is not None and snapshot.detail.run.run_id == wanted:
             return snapshot.detail.run
@@ -128,7 +128,7 @@ class Acts:
         screen = self._screen
         target = screen.pane.focus_target.target
         if screen.number == 4 and screen.detail.tab != "steps":
-            target = screen.interest.run_id
+            target = screen.selected
         self._copy(target)
 
     def copy_json(self) -> None:

@@ -40,7 +40,7 @@ def fit(screen: Screen[None], panes: Panes, number: int, lens: Lens, snapshot: S
         fix_height(panes.timeline, None)
     else:
         fix_height(panes.decisions, panes.decisions.height_in(column, lens, snapshot))
-        fix_height(panes.timeline, panes.timeline.height_in(column, lens, snapshot))
+        fix_height(panes.timeline, panes.timeline.steady_height(column, lens, snapshot))
 
 
 def fix_height(pane: Pane, rows: int | None) -> None:

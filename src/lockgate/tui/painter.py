@@ -87,6 +87,7 @@ class Painter:
             return
         self._ticks += 1
         lens = self._screen.lens()
+        fit(self._screen, self._screen, self._screen.number, lens, self.snapshot)
         self.paint_frame(lens)
         for pane in self._visible():
             pane.tick(lens, slow=self._ticks % SLOW_TICKS == 0)

@@ -4,6 +4,7 @@ It owns the interest (what the feed reads). Painting is the `Painter`'s; what th
 `Acts`, and the result of an act is never assumed: it is seen in a later snapshot.
 """
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -12,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
+from textual.timer import Timer
 
 from lockgate.tui.acts import Acts
 from lockgate.tui.layout import fit
@@ -30,6 +32,9 @@ from lockgate.view.snapshots import Interest
 if TYPE_CHECKING:
     from lockgate.tui.app import LockgateApp
 
+HURRY_S = 0.25
+"""Moves closer together than this are one movement."""
+REST_S = 0.2
 SORTS = ("created", "state", "workflow", "title", "time")
 LEAST_ROWS_READ = 80
 
@@ -72,6 +77,10 @@ class MainScreen(Screen[None]):
         self.too_small = LineBlock(id="too-small")
         self.interest = Interest()
         self.number = 1
+        self.selected: str | None = None
+        """The run that the person chose; the interest follows when the cursor rests."""
+        self._selected_at = float("-inf")
+        self._rest: Timer | None = None
         self.painter = Painter(self)
         self.acts = Acts(self)
 
@@ -104,7 +113,8 @@ class MainScreen(Screen[None]):
         yield self.status
 
     def on_mount(self) -> None:
-        self.look(run_id=self.lockgate.options.run_id)
+        self.selected = self.lockgate.options.run_id
+        self.look(run_id=self.selected)
         self.action_pane(1)
 
     def lens(self) -> Lens:
@@ -199,12 +209,25 @@ class MainScreen(Screen[None]):
         self.painter.paint_status(self.lens())
 
     def select_run(self, run_id: str | None) -> None:
-        """Shows another run in panes 3 and 4; None, a ghost, leaves what is there."""
-        if run_id is None or run_id == self.interest.run_id:
+        """Shows another run in panes 3 and 4; None, a ghost, leaves what is there.
+
+        While the cursor runs on, its run is not read: the keys are painted, the panes follow when it rests.
+        """
+        if run_id is None or run_id == self.selected:
             return
+        now = time.monotonic()
+        hurried, self._selected_at = now - self._selected_at < HURRY_S, now
+        self.selected = run_id
         self.runs.list.select(run_id)
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(REST_S, self._read_selected) if hurried else None
+        if not hurried:
+            self._read_selected()
+
+    def _read_selected(self) -> None:
         self.timeline.forget()
-        self.look(run_id=run_id, attempt_id=None, trace_first=None, more=0)
+        self.look(run_id=self.selected, attempt_id=None, trace_first=None, more=0)
 
     @on(LineList.Scrolled)
     def _scrolled(self, message: LineList.Scrolled) -> None:

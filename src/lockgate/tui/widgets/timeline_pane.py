@@ -1,5 +1,6 @@
 """Pane 3: where the time of the selected run went, one row per attempt on one axis."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -23,6 +24,7 @@ from lockgate.view.timeline import TimelineRow, TimelineView, height_of, timelin
 
 ZOOM = 2.0
 PAN = 0.25
+STEADY_S = 1.5
 
 
 class AttemptsSource:
@@ -68,6 +70,10 @@ class TimelinePane(Pane):
         self._snapshot: Snapshot | None = None
         self._lens: Lens | None = None
         self.following = True
+        self._steady = 0
+        self._steady_place: tuple[int, int, int] | None = None
+        self._steady_run: str | None = None
+        self._steady_since = 0.0
 
     def compose(self) -> ComposeResult:
         yield self.rule
@@ -108,6 +114,18 @@ class TimelinePane(Pane):
             return max(column * 2 // 3, 4)
         gap = 1 if lens.rows >= ROOMY_ROWS else 0
         return min(1 + height_of(snapshot.detail.timeline, lens), max((column - gap) // 2, 5))
+
+    def steady_height(self, column: int, lens: Lens, snapshot: Snapshot) -> int:
+        """As `height_in`, but a pane that has too many rows keeps them until the person has stayed a while: going
+        from run to run then moves no pane and lays nothing out."""
+        wanted = self.height_in(column, lens, snapshot)
+        run_id = None if snapshot.detail is None else snapshot.detail.run.run_id
+        place = (column, lens.columns, lens.rows)
+        if run_id != self._steady_run:
+            self._steady_run, self._steady_since = run_id, time.monotonic()
+        if place != self._steady_place or wanted > self._steady or time.monotonic() - self._steady_since > STEADY_S:
+            self._steady_place, self._steady = place, wanted
+        return self._steady
 
     @staticmethod
     def _is_blank(snapshot: Snapshot) -> bool:
