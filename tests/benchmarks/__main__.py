@@ -29,7 +29,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     with tempfile.TemporaryDirectory(prefix="lockgate-bench-", dir=asked.dir) as directory:
         setting = Setting(
-            directory=Path(directory).resolve(), pairs=asked.pairs, share=asked.share, peers=_peers(asked.peers)
+            directory=Path(directory).resolve(),
+            pairs=asked.pairs,
+            share=asked.share,
+            peers=_peers(asked.peers),
+            big=Path(asked.big).absolute() if asked.big else None,
         )
         documents = [_run(name, setting) for name in names]
     if asked.json:
@@ -65,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--share", type=float, default=1.0, help="scale of all sizes, to try a benchmark out (1.0)")
     parser.add_argument("--peers", metavar="PYTHON", help=f"the python of an environment with [bench]; else ${PEERS}")
     parser.add_argument("--dir", metavar="DIR", help="where stores are made; the file system is part of the figures")
+    parser.add_argument("--big", metavar="FILE", help="a big store made before, instead of making one")
     parser.add_argument("--list", action="store_true", help="print the names and end")
     return parser
 

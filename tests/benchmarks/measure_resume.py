@@ -29,7 +29,7 @@ def measure(setting: Setting) -> list[Figure]:
 
 
 async def _answers(path: Path, laps: int) -> list[float]:
-    """Milliseconds of each lap: from the answer's receipt to the node after it, by the machine's one monotonic clock."""
+    """Milliseconds of each lap: from the answer's receipt to the node after it, by CLOCK_MONOTONIC."""
     waits = []
     async with open_store(path) as store:
         request = await _pending(store, None)

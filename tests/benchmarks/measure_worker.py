@@ -1,6 +1,7 @@
 """A step through a worker process: from one call of a node's function to the next, everything between included."""
 
 import json
+from itertools import pairwise
 
 from tests.benchmarks.figures import Figure, quantile
 from tests.benchmarks.loops import TIMED
@@ -33,4 +34,4 @@ def _gaps(project: Project) -> list[float]:
     content = project.rows("SELECT content FROM blobs WHERE hash = ?", output[0][0])[0][0]
     assert isinstance(content, bytes)
     moments = json.loads(content)[WARM:]
-    return [(late - early) / 1e6 for early, late in zip(moments, moments[1:], strict=False)]
+    return [(late - early) / 1e6 for early, late in pairwise(moments)]

@@ -18,13 +18,15 @@ PEERS = "LOCKGATE_BENCH_PEERS"
 class Setting:
     """`share` scales every size: 1.0 is what the budgets are about, less is for trying a benchmark out.
 
-    `peers` is the Python of an environment that has the extra `[bench]`; None leaves the peers out.
+    `peers` is the Python of an environment that has the extra `[bench]`; None leaves the peers out. `big` is a big
+    store that an earlier run kept, to be read and written; None has one made.
     """
 
     directory: Path
     pairs: int = 5
     share: float = 1.0
     peers: Path | None = None
+    big: Path | None = None
 
     def size(self, whole: int, least: int = 1) -> int:
         return max(least, round(whole * self.share))
