@@ -90,52 +90,58 @@ def counts(connection: sqlite3.Connection) -> dict[RunStatus, int]:
 
 
 def _page_ids(connection: sqlite3.Connection, query: RunQuery, now_ms: int) -> list[str]:
-    narrow: dict[str, Any] = {"limit": query.limit, "offset": query.offset}
-    by_time = query.order == "created" and query.descending and query.created_after is None
+    """The ids of a page; the common ones have an index of their own."""
+    named: dict[str, Any] = {"limit": query.limit, "offset": query.offset, **_place(connection, query)}
+    plain = (
+        query.order == "created" and query.descending and (query.created_after, query.created_before) == (None, None)
+    )
     workflow = _only_workflow(query)
-    if by_time and workflow is not None:
-        rows = connection.execute(_RUNS["ids_newest_of_workflow"], {**narrow, "workflow": workflow})
-        return [row[0] for row in rows.fetchall()]
-    if not by_time or query.created_before is not None or query.terms:
+    if not plain:
         return _matching(connection, query, now_ms)
-    if query.before is not None and not query.statuses:
-        rows = connection.execute(_RUNS["ids_before"], {**narrow, "before": query.before})
-    elif query.before is None and not query.statuses:
-        rows = connection.execute(_RUNS["ids_newest"], narrow)
-    elif query.before is None and len(query.statuses) == 1:
-        rows = connection.execute(_RUNS["ids_newest_of_status"], {**narrow, "status": query.statuses[0]})
+    if not query.statuses and not query.terms:
+        statement = "ids_newest" if query.before is None else "ids_before"
+    elif workflow is not None:
+        statement, named["workflow"] = "ids_newest_of_workflow", workflow
+    elif query.before is None and len(query.statuses) == 1 and not query.terms:
+        statement, named["status"] = "ids_newest_of_status", query.statuses[0]
     else:
         return _matching(connection, query, now_ms)
-    return [row[0] for row in rows.fetchall()]
+    return [row[0] for row in connection.execute(_RUNS[statement], named).fetchall()]
+
+
+def _place(connection: sqlite3.Connection, query: RunQuery) -> dict[str, Any]:
+    """Where the page's cursor stands; nothing comes before a run that is gone."""
+    if query.before is None:
+        return {"before_at": None, "before_place": None}
+    place = connection.execute(_RUNS["place"], {"run_id": query.before}).fetchone() or (0, 0)
+    return {"before_at": place[0], "before_place": place[1]}
 
 
 def _only_workflow(query: RunQuery) -> str | None:
     """The one workflow that is asked for, where nothing else is."""
-    if len(query.terms) != 1 or query.statuses or query.before is not None or query.created_before is not None:
+    if len(query.terms) != 1 or query.statuses or query.before is not None:
         return None
     term = query.terms[0]
     return term.text if term.field == "workflow" and term.whole and not term.negated else None
 
 
 def _matching(connection: sqlite3.Connection, query: RunQuery, now_ms: int) -> list[str]:
-    place = None
-    if query.before is not None:
-        place = connection.execute(_RUNS["place"], {"run_id": query.before}).fetchone()
     terms = [{"field": t.field, "pattern": t.pattern, "negated": int(t.negated)} for t in query.terms]
     named = {
         "terms": msgspec.json.encode(terms).decode(),
         "statuses": msgspec.json.encode(query.statuses).decode() if query.statuses else None,
         "created_after": query.created_after,
         "created_before": query.created_before,
-        "before_at": place[0] if place else None,
-        "before_place": place[1] if place else None,
         "order": query.order,
         "descending": query.descending,
         "now": now_ms,
         "limit": query.limit,
         "offset": query.offset,
+        **_place(connection, query),
     }
-    return _decoded(connection.execute(_RUNS["ids_matching"], named).fetchone()[0])
+    newest = query.order == "created" and query.descending
+    statement = "ids_newest_matching" if newest else "ids_matching"
+    return _decoded(connection.execute(_RUNS[statement], named).fetchone()[0])
 
 
 def _decoded(array: str) -> list[str]:

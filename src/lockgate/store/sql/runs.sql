@@ -103,13 +103,37 @@ SELECT run_id FROM runs WHERE status = :status ORDER BY created_at DESC, rowid D
 SELECT run_id FROM runs WHERE workflow = :workflow ORDER BY created_at DESC, rowid DESC LIMIT :limit OFFSET :offset;
 
 -- ids_before: the newest runs that are older than one
-SELECT r.run_id FROM runs r, (SELECT created_at, rowid AS place FROM runs WHERE run_id = :before) b
-WHERE r.created_at <= b.created_at AND (r.created_at < b.created_at OR r.rowid < b.place)
-ORDER BY r.created_at DESC, r.rowid DESC LIMIT :limit;
+SELECT run_id FROM runs
+WHERE created_at <= :before_at AND (created_at < :before_at OR rowid < :before_place)
+ORDER BY created_at DESC, rowid DESC LIMIT :limit OFFSET :offset;
 
 -- ids_open: the newest runs that are not finished
 SELECT run_id FROM runs WHERE status IN ('queued', 'running', 'waiting')
 ORDER BY created_at DESC, rowid DESC LIMIT :limit;
+
+-- ids_newest_matching: the newest runs that match all terms, found in the order of the index, as one JSON array
+WITH terms AS MATERIALIZED (
+    SELECT json_extract(value, '$.field') AS field, json_extract(value, '$.pattern') AS pattern,
+        json_extract(value, '$.negated') AS negated
+    FROM json_each(:terms))
+SELECT json_group_array(run_id) FROM (
+    SELECT r.run_id FROM runs r WHERE
+    (:statuses IS NULL OR r.status IN (SELECT value FROM json_each(:statuses)))
+    AND (:created_after IS NULL OR r.created_at >= :created_after)
+    AND (:created_before IS NULL OR r.created_at < :created_before)
+    AND (:before_at IS NULL OR (r.created_at <= :before_at AND (r.created_at < :before_at OR r.rowid < :before_place)))
+    AND NOT EXISTS (
+        SELECT 1 FROM terms t WHERE t.negated = CASE t.field
+            WHEN 'text' THEN r.run_id LIKE t.pattern ESCAPE '\' OR r.workflow LIKE t.pattern ESCAPE '\'
+                OR ifnull(r.title, '') LIKE t.pattern ESCAPE '\'
+            WHEN 'workflow' THEN r.workflow LIKE t.pattern ESCAPE '\'
+            WHEN 'title' THEN ifnull(r.title, '') LIKE t.pattern ESCAPE '\'
+            WHEN 'run' THEN r.run_id LIKE t.pattern ESCAPE '\'
+            WHEN 'by' THEN r.started_by LIKE t.pattern ESCAPE '\'
+            WHEN 'error' THEN ifnull(r.error_code, '') LIKE t.pattern ESCAPE '\'
+                OR ifnull(r.error_summary, '') LIKE t.pattern ESCAPE '\'
+            ELSE 0 END)
+    ORDER BY r.created_at DESC, r.rowid DESC LIMIT :limit OFFSET :offset);
 
 -- ids_matching: the runs that match all terms, in the wished order, as one JSON array
 WITH terms AS MATERIALIZED (
@@ -121,22 +145,22 @@ matching AS (
         CASE :order WHEN 'workflow' THEN lower(r.workflow) WHEN 'title' THEN lower(ifnull(r.title, '')) WHEN 'status' THEN r.status
             WHEN 'updated' THEN r.last_at WHEN 'active' THEN r.active_ms WHEN 'waiting' THEN r.waiting_ms
             WHEN 'elapsed' THEN ifnull(r.finished_at, :now) - r.created_at WHEN 'steps' THEN r.steps END AS rank
-    FROM runs r
-    WHERE (:statuses IS NULL OR r.status IN (SELECT value FROM json_each(:statuses)))
-        AND (:created_after IS NULL OR r.created_at >= :created_after)
-        AND (:created_before IS NULL OR r.created_at < :created_before)
-        AND (:before_at IS NULL OR (r.created_at <= :before_at AND (r.created_at < :before_at OR r.rowid < :before_place)))
-        AND NOT EXISTS (
-            SELECT 1 FROM terms t WHERE t.negated = CASE t.field
-                WHEN 'text' THEN r.run_id LIKE t.pattern ESCAPE '\' OR r.workflow LIKE t.pattern ESCAPE '\'
-                    OR ifnull(r.title, '') LIKE t.pattern ESCAPE '\'
-                WHEN 'workflow' THEN r.workflow LIKE t.pattern ESCAPE '\'
-                WHEN 'title' THEN ifnull(r.title, '') LIKE t.pattern ESCAPE '\'
-                WHEN 'run' THEN r.run_id LIKE t.pattern ESCAPE '\'
-                WHEN 'by' THEN r.started_by LIKE t.pattern ESCAPE '\'
-                WHEN 'error' THEN ifnull(r.error_code, '') LIKE t.pattern ESCAPE '\'
-                    OR ifnull(r.error_summary, '') LIKE t.pattern ESCAPE '\'
-                ELSE 0 END))
+    FROM runs r WHERE
+    (:statuses IS NULL OR r.status IN (SELECT value FROM json_each(:statuses)))
+    AND (:created_after IS NULL OR r.created_at >= :created_after)
+    AND (:created_before IS NULL OR r.created_at < :created_before)
+    AND (:before_at IS NULL OR (r.created_at <= :before_at AND (r.created_at < :before_at OR r.rowid < :before_place)))
+    AND NOT EXISTS (
+        SELECT 1 FROM terms t WHERE t.negated = CASE t.field
+            WHEN 'text' THEN r.run_id LIKE t.pattern ESCAPE '\' OR r.workflow LIKE t.pattern ESCAPE '\'
+                OR ifnull(r.title, '') LIKE t.pattern ESCAPE '\'
+            WHEN 'workflow' THEN r.workflow LIKE t.pattern ESCAPE '\'
+            WHEN 'title' THEN ifnull(r.title, '') LIKE t.pattern ESCAPE '\'
+            WHEN 'run' THEN r.run_id LIKE t.pattern ESCAPE '\'
+            WHEN 'by' THEN r.started_by LIKE t.pattern ESCAPE '\'
+            WHEN 'error' THEN ifnull(r.error_code, '') LIKE t.pattern ESCAPE '\'
+                OR ifnull(r.error_summary, '') LIKE t.pattern ESCAPE '\'
+            ELSE 0 END))
 SELECT json_group_array(run_id) FROM (
     SELECT run_id FROM matching
     ORDER BY CASE WHEN :descending THEN rank END DESC, CASE WHEN NOT :descending THEN rank END,
