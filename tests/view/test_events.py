@@ -27,6 +27,8 @@ def test_a_row_of_the_picture() -> None:
         "  14:00:20.390   3  ✗ node_failed          build #1   exit 1: missi…"
     )
     assert plain(trace_line(failed, 45, Lens(NOW, 80, 24, zone=ZONE))) == "  14:00:20 ✗ node_failed          build #1"
+    wider = plain(trace_line(failed, 65, Lens(NOW, 100, 24, zone=ZONE)))
+    assert wider == "  14:00:20 ✗ node_failed          build #1   exit 1: missing wh…"
     assert plain(trace_rule(1, LENS)) == "run · 1 event"
 
 
@@ -72,3 +74,5 @@ def test_an_unknown_type_is_shown_by_itself() -> None:
 def test_a_loss_says_how() -> None:
     lost = event(7, "14:02:05.377", "run_interrupted", cause="exit", signal=9, counted=True, losses=2)
     assert detail(lost) == "exit, signal 9, loss 2"
+    assert detail(event(7, "14:02:05.377", "run_interrupted", cause="signal", signal=9)) == "signal 9"
+    assert detail(event(7, "14:02:05.377", "run_interrupted", cause="host_lost")) == "host lost"

@@ -77,7 +77,8 @@ class Desk:
         from lockgate.engine.checking import check
 
         detail = await self._door.store.run(run_id)
-        found = await asyncio.to_thread(check, detail.row.workflow_ref)
+        project = Path(detail.row.project_dir)
+        found = await asyncio.to_thread(check, detail.row.workflow_ref, caller=project)
         definition = commands.Definition(
             workflow=found.name,
             workflow_ref=found.reference,

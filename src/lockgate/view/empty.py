@@ -1,9 +1,9 @@
 """What panes show when there is nothing to show yet: what is so, then what to type."""
 
-from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left
+from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, wrapped
 from lockgate.view.header import host_words
 from lockgate.view.lens import Lens
-from lockgate.view.snapshots import Snapshot
+from lockgate.view.snapshots import HostState, Snapshot
 from lockgate.view.times import size
 
 NAME_CELLS = 18
@@ -17,10 +17,11 @@ _COMMANDS = (
 
 def said(words: tuple[str, str], cells: int, lens: Lens) -> list[Line]:
     """An empty pane: a blank row, a sentence, a muted line; exactly `cells` wide."""
-    ellipsis = lens.glyphs.ellipsis
+    room = max(cells - 3, 1)
     rows = [EMPTY] if not lens.short else []
-    rows += [joined(blank(2), Span(words[0])), joined(blank(2), Span(words[1], "muted"))]
-    return [fitted(row, cells, ellipsis) for row in rows]
+    rows += [joined(blank(2), Span(row)) for row in wrapped(words[0], room)]
+    rows += [joined(blank(2), Span(row, "muted")) for row in wrapped(words[1], room)]
+    return [fitted(row, cells) for row in rows]
 
 
 def first_command() -> str:
@@ -39,7 +40,8 @@ def start_here(snapshot: Snapshot, cells: int, lens: Lens) -> list[Line]:
                 Span(f" {command}", "accent"),
             )
         )
-        rows.append(joined(blank(NAME_CELLS + 5), Span(what, "muted")))
+        indent = NAME_CELLS + 5
+        rows += [joined(blank(indent), Span(row, "muted")) for row in wrapped(what, max(cells - indent - 1, 12))]
         if not lens.short:
             rows.append(EMPTY)
     rows += [EMPTY, joined(Span("  This store", "strong", bold=True)), EMPTY]
@@ -50,10 +52,11 @@ def start_here(snapshot: Snapshot, cells: int, lens: Lens) -> list[Line]:
         f"schema {store.schema}" if store.schema else "",
     ]
     host = "".join(span.text for span in host_words(snapshot.host, store, lens)).removeprefix(lens.glyphs.dead)
+    host = "none" if snapshot.host.state is HostState.NONE else host.strip().removeprefix("host ")
     pairs = (
         ("file", ", ".join(fact for fact in facts if fact)),
         ("data", str(store.state)),
-        ("host", host.strip()),
+        ("host", host),
     )
     rows += [joined(Span(f"  {left(label, 10)}", "muted"), Span(value)) for label, value in pairs]
     return [fitted(row, cells, lens.glyphs.ellipsis) for row in rows]

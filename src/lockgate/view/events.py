@@ -108,11 +108,13 @@ def _claimed(payload: Payload, event: EventView) -> str:
 
 
 def _interrupted(payload: Payload, event: EventView) -> str:
-    parts = [str(payload["cause"]).replace("_", " ")]
+    cause = str(payload["cause"]).replace("_", " ")
+    end = ""
     if payload.get("signal") is not None:
-        parts.append(f"signal {payload['signal']}")
+        end = f"signal {payload['signal']}"
     elif payload.get("exit_code") is not None:
-        parts.append(f"exit {payload['exit_code']}")
+        end = f"exit {payload['exit_code']}"
+    parts = [end] if end.startswith(cause) else [part for part in (cause, end) if part]
     if payload.get("counted"):
         parts.append(f"loss {payload['losses']}")
     return ", ".join(parts)

@@ -1,7 +1,7 @@
 """The Trace tab: one row per event, the newest at the end."""
 
 from lockgate.model.statuses import Word
-from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, right
+from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, restyled, right
 from lockgate.view.glyphs import Glyphs
 from lockgate.view.lens import Band, Lens
 from lockgate.view.snapshots import ShownEvent
@@ -9,6 +9,9 @@ from lockgate.view.times import milli, second
 
 EVENT_CELLS = 20
 SUBJECT_CELLS = 10
+WIDE_SUBJECT_CELLS = 16
+DETAIL_CELLS = 56
+BRIEF_CELLS = 90
 NO_EVENTS = "No events yet."
 
 _WORDS = {
@@ -44,23 +47,34 @@ def trace_line(
 ) -> Line:
     """The row of an event, exactly `cells` wide, cell 0 blank.
 
-    `seq_cells` grows with the trace. Below 120 columns the milliseconds, the number and the detail are left
-    out. `ahead` greys events that have not happened yet as of a replay.
+    `seq_cells` grows with the trace. Below 120 columns the milliseconds and the number are left out, and the
+    detail where it has no room. `ahead` greys events that have not happened yet as of a replay.
     """
-    glyph = Span(glyph_of(event.mark, lens.glyphs), event.role)
-    name = Span(left(event.type, EVENT_CELLS, lens.glyphs.ellipsis), event.role, selected)
-    subject_cells = max(SUBJECT_CELLS, len(event.subject)) if cells >= 100 else SUBJECT_CELLS
     ellipsis = lens.glyphs.ellipsis
-    if lens.band < Band.USUAL and cells < 90:
-        stamp = Span(f"  {second(event.at, lens.zone)} ", "muted")
-        row = joined(stamp, glyph, Span(" "), name, Span(" "), Span(event.subject))
+    brief = lens.band < Band.USUAL and cells < BRIEF_CELLS
+    if brief:
+        stamp = f"  {second(event.at, lens.zone)} "
     else:
-        stamp = Span(f"  {milli(event.at, lens.zone)} {right(str(event.seq), seq_cells)}  ", "muted")
-        subject = Span(left(event.subject, min(subject_cells, 24), ellipsis))
-        row = joined(stamp, glyph, Span(" "), name, Span(" "), subject, Span(" "), Span(event.detail, "muted"))
+        stamp = f"  {milli(event.at, lens.zone)} {right(str(event.seq), seq_cells)}  "
+    row = joined(
+        Span(stamp, "muted"),
+        Span(glyph_of(event.mark, lens.glyphs), event.role),
+        Span(" "),
+        Span(left(event.type, EVENT_CELLS, ellipsis), event.role, selected),
+        Span(" "),
+        *_about(event, cells, detailed=not brief or cells >= DETAIL_CELLS, ellipsis=ellipsis),
+    )
     if ahead:
-        row = tuple(Span(span.text, "muted") for span in row)
+        row = restyled(row, "muted")
     return fitted(joined(fitted(row, cells - 1, ellipsis), Span(" ")), cells, ellipsis)
+
+
+def _about(event: ShownEvent, cells: int, *, detailed: bool, ellipsis: str) -> Line:
+    """What the event is about: in a column of its own where a detail follows."""
+    if not detailed:
+        return joined(Span(event.subject))
+    width = WIDE_SUBJECT_CELLS if cells >= BRIEF_CELLS else SUBJECT_CELLS
+    return joined(Span(left(event.subject, width, ellipsis)), Span(" "), Span(event.detail, "muted"))
 
 
 def seq_width(total: int) -> int:
