@@ -1,6 +1,7 @@
 """Pause lets the node finish, pause --now and cancel stop it, a host that stops gives back; no such loss counts."""
 
 import signal
+import time
 
 from lockgate.host.processes import identify
 from lockgate.model.records import Human
@@ -21,6 +22,7 @@ flow = Workflow("steps", start="first", nodes={"first": compute(first), "second"
 
 STUBBORN = """
 import signal
+import time
 def first(ctx):
     import subprocess
     child = subprocess.Popen([sys.executable, "-c",
@@ -101,10 +103,13 @@ def test_a_host_that_is_told_to_stop_gives_its_runs_back(bench: Bench) -> None:
     run_id = bench.start(bench.write(STEPS))
     with bench.host() as host:
         (pid,) = logged_pids(bench)
+        seen = time.monotonic()
+        until(lambda: time.monotonic() - seen > 0.3, "a third of a second of work")
         host.send_signal(signal.SIGTERM)
         assert host.wait(timeout=10) == 0
         assert identify(pid) is None
     run = bench.run(run_id)
+    assert run.active_ms >= 300, "work that was seen counts, though no heartbeat was due"
     assert (run.status, run.queue, run.losses, run.claim) == ("running", "queued", 0, None)
     assert losses(bench, run_id) == [("host_stopped", 0)]
     assert bench.rows("SELECT host_id, pid FROM host_state") == [(None, None)]

@@ -3,7 +3,7 @@
 import pytest
 
 from lockgate.flow.transitions import Block, Lose, Release
-from lockgate.host.verdict import Ending, command_for
+from lockgate.host.verdict import Ending, command_for, lost
 from lockgate.model.statuses import BlockCode, WorkerStatus
 
 
@@ -36,6 +36,10 @@ def test_a_loss_that_the_host_caused_never_counts(cause: str) -> None:
     command = command_for(Ending(signal=9, stopped=cause, progressed=True))
     assert isinstance(command, Lose)
     assert not command.counted
+
+
+def test_a_worker_that_was_told_to_go_never_counts_even_where_its_attempt_still_runs() -> None:
+    assert not lost(Ending(exit_code=1, answered="paused", progressed=True), "exit").counted
 
 
 def test_a_worker_past_its_limit_counts_where_its_timeout_could_not_be_committed() -> None:

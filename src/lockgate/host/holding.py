@@ -123,6 +123,8 @@ class Holder:
                 return
             except Refused:
                 pass
+            # A loss is dated to the last heartbeat, and this process knows that it worked until now.
+            hosts.renew_process(tx, self.owner.id)
             claims.lose(
                 tx,
                 claim.run_id,

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,7 +13,7 @@ from lockgate.host.launches import Claimed
 from lockgate.host.output import Printed
 from lockgate.host.processes import identify, this_process
 from lockgate.host.verdict import Ending
-from lockgate.model.errors import StoreBusy
+from lockgate.model.errors import Refused, StoreBusy
 from lockgate.model.records import Receipt, Record
 from lockgate.model.statuses import OwnerKind
 from lockgate.store import claims, commands, hosts, outputs
@@ -63,6 +63,7 @@ class Ledger:
 
         def leave(tx: Transaction) -> None:
             outputs.append(tx, _written(printed))
+            self._beat(tx)
             launches.give_up(tx, self.host_id, self._actor)
             hosts.leave(tx, self.host_id, self._epoch)
 
@@ -87,7 +88,13 @@ class Ledger:
             await self._write(lambda tx: hosts.worker_launched(tx, claimed.worker_id, process.pid, process.start))
 
     async def give_back(self, claimed: Claimed, ending: Ending) -> None:
-        await self._write(lambda tx: launches.give_back(tx, claimed, ending, self._actor))
+        """Ends the claim if it has not ended by itself, and says how the process ended."""
+
+        def give_back(tx: Transaction) -> None:
+            self._beat(tx)
+            launches.give_back(tx, claimed, ending, self._actor)
+
+        await self._write(give_back)
 
     def execution(self, claimed: Claimed) -> ExecutionStore:
         return StoreExecution(self._store, claimed.claim)
@@ -138,6 +145,11 @@ class Ledger:
 
     async def write_output(self, printed: Sequence[Printed]) -> None:
         await self._write(lambda tx: outputs.append(tx, _written(printed)), Lane.TELEMETRY)
+
+    def _beat(self, tx: Transaction) -> None:
+        """A loss is dated to the last heartbeat; a host that sees it happen knows better than ten seconds ago."""
+        with suppress(Refused):
+            hosts.renew(tx, self.host_id, self._epoch)
 
     # --- patience ---
 

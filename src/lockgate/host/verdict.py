@@ -92,7 +92,7 @@ def command_for(ending: Ending) -> Release | Lose | Block:
 def lost(ending: Ending, cause: str) -> Lose:
     return Lose(
         cause=cause,
-        counted=cause not in UNCOUNTED,
+        counted=cause not in UNCOUNTED and ending.answered is None,
         progressed=ending.progressed,
         exit_code=ending.exit_code,
         signal=ending.signal,
