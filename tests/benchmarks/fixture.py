@@ -47,14 +47,24 @@ class Made:
     seconds: float
 
 
-def make(path: Path, *, runs: int = RUNS, waiting: int = WAITING, long_steps: int = LONG_STEPS) -> Made:
-    """A new store with `runs` runs of about ten events each; the newest is titled NEWEST, and `waiting` wait."""
+def make(
+    path: Path,
+    *,
+    runs: int = RUNS,
+    waiting: int = WAITING,
+    long_steps: int = LONG_STEPS,
+    deadline_s: int | None = None,
+) -> Made:
+    """A new store with `runs` runs of about ten events each; the newest is titled NEWEST.
+
+    `waiting` of them wait for a person, until `deadline_s` after they asked; one has `long_steps` steps.
+    """
     began = time.monotonic()
     file = open_file(path, SystemClock(), create=True)
     try:
         for pragma in _FAST:
             file.connection.execute(pragma)
-        written = _write(file.connection, _stories(runs, waiting, long_steps))
+        written = _write(file.connection, _stories(runs, waiting, long_steps, deadline_s))
         file.connection.execute("PRAGMA journal_mode=WAL")
     finally:
         file.close()
@@ -74,7 +84,7 @@ def _sync(path: Path) -> None:
 # --- the runs ---------------------------------------------------------------------------------------------------
 
 
-def _stories(runs: int, waiting: int, long_steps: int) -> Iterator[Story]:
+def _stories(runs: int, waiting: int, long_steps: int, deadline_s: int | None) -> Iterator[Story]:
     """Oldest first; the same runs for the same numbers, but for random ids and the date."""
     dice = random.Random(42)
     values = Values()
@@ -88,7 +98,7 @@ def _stories(runs: int, waiting: int, long_steps: int) -> Iterator[Story]:
         if number == runs // 2 and long_steps:
             _long(story, long_steps)
         elif number in waits:
-            _waits(story, number)
+            _waits(story, number, deadline_s)
         else:
             _over(story, number, dice)
         yield story
@@ -143,11 +153,11 @@ def _over(story: Story, number: int, dice: random.Random) -> None:
         story.complete()
 
 
-def _waits(story: Story, number: int) -> None:
+def _waits(story: Story, number: int, deadline_s: int | None) -> None:
     story.claim()
     story.step("fetch", {"files": number % 97}, 700)
     story.step("build", {"next": "ask"}, 1_200, "ask")
-    story.ask({"batch": number})
+    story.ask({"batch": number}, deadline_s)
 
 
 def _long(story: Story, steps: int) -> None:

@@ -126,8 +126,8 @@ class Story:
         assert last is not None
         self.apply(t.Finish(status=RunStatus.COMPLETED, output_hash=last.output_hash), WORKER)
 
-    def ask(self, subject: Any) -> None:
-        """The run waits for a person; nothing holds it any more."""
+    def ask(self, subject: Any, seconds: int | None = None) -> None:
+        """The run waits for a person, at most `seconds`; nothing holds it any more."""
         attempt = self.begin("ask")
         ask = t.DecisionAsk(
             audience="operator",
@@ -136,8 +136,8 @@ class Story:
             presentation_hash=self.values.keep_bytes(canonical(msgspec.to_builtins(SHOWN))),
             choices_hash=self.values.keep_bytes(canonical(msgspec.to_builtins(CHOICES))),
             choices=CHOICES,
-            seconds=None,
-            default=None,
+            seconds=seconds,
+            default="stop" if seconds is not None else None,
         )
         contract = self.values.keep_bytes(for_decision("Ship it?", SHOWN, CHOICES).encoded())
         self.apply(
