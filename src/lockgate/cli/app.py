@@ -35,8 +35,13 @@ COMMANDS = {
     "effects": "effects",
     "resolve": "effects",
     "config": "storing",
-    "init": "storing",
-    "migrate": "storing",
+    "init": "keeping",
+    "migrate": "keeping",
+    "audit": "keeping",
+    "doctor": "keeping",
+    "backup": "keeping",
+    "prune": "keeping",
+    "policy": "keeping",
 }
 """Every command, in the order of the help, and the module of `lockgate.cli.commands` that has it."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from lockgate.cli.call import Call
@@ -96,7 +97,7 @@ class _Follower:
         from lockgate.store.shell import open_store
 
         async with open_store(self._call.db, read_only=True) as store:
-            wakes = aiter(store.follow(await store.read(reads.latest_event_seq)))
+            wakes = store.follow(await store.read(reads.latest_event_seq))
             wake: asyncio.Future[Any] | None = None
             try:
                 while not await self._read(store):
@@ -108,8 +109,12 @@ class _Follower:
                         wake.result()
                         wake = None
             finally:
+                # The generator owns a connection with a thread: it is closed here, while the loop still runs.
                 if wake is not None:
                     wake.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await wake
+                await wakes.aclose()
             return await store.read(lambda connection: reads.run(connection, self._run_id).run)
 
     async def _read(self, store: Any) -> bool:

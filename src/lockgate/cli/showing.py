@@ -6,9 +6,10 @@ from typing import Any
 
 from lockgate.cli.questions import grouped
 from lockgate.cli.tables import table
+from lockgate.flow.words import word
 from lockgate.model.ids import short_id
 from lockgate.model.records import RequestRow, Run, RunDetail
-from lockgate.model.statuses import RequestStatus
+from lockgate.model.statuses import BlockCode, RequestStatus, Word
 from lockgate.view.documents import ReadValue
 from lockgate.view.lens import Lens
 from lockgate.view.situations import phrase, waited_ms, worked_ms
@@ -37,7 +38,15 @@ def runs_text(runs: Sequence[Run], lens: Lens) -> str:
 
 def show_text(detail: RunDetail, lens: Lens, value: ReadValue) -> str:
     """Everything of a run that a person asks for first; `--json` has the rest."""
-    return "\n".join((*_facts(detail, lens), *_attempts(detail, lens), *_waits(detail, lens), *_end(detail, value)))
+    return "\n".join(
+        (
+            *_facts(detail, lens),
+            *_attempts(detail, lens),
+            *_waits(detail, lens),
+            *_end(detail, value),
+            *_blocked(detail, lens),
+        )
+    )
 
 
 def _facts(detail: RunDetail, lens: Lens) -> Iterator[str]:
@@ -92,6 +101,22 @@ def _advice(request: RequestRow) -> str:
     if request.kind == "decision":
         return f"lockgate answer {request.request_id} CHOICE"
     return f"lockgate submit {request.request_id} --output JSON"
+
+
+_WAYS_ON = {
+    BlockCode.WORKER_LOST: ("resume",),
+    BlockCode.LOAD_FAILED: ("resume",),
+    BlockCode.SOURCE_CHANGED: ("resume --accept-source", "cancel"),
+}
+
+
+def _blocked(detail: RunDetail, lens: Lens) -> Iterator[str]:
+    """What a person may do about a run that nothing moves on."""
+    if word(detail.run, lens.now) is Word.BLOCKED and detail.run.error_code in _WAYS_ON:
+        short = short_id(detail.run.run_id)
+        ways = _WAYS_ON[BlockCode(detail.run.error_code)]
+        yield ""
+        yield "next       " + ", ".join(f"lockgate {way} {short}" for way in ways)
 
 
 def _end(detail: RunDetail, value: ReadValue) -> Iterator[str]:

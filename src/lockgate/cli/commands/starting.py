@@ -27,6 +27,8 @@ def start(call: Call, workflow: str, given: str, title: str | None, wait: bool, 
     content = encoded(json_value(given))
     receipt = start_run(call, workflow, content, title=title, key=call.key)
     code = report(call, receipt)
+    if not wait and not call.as_json and not code:
+        _say_if_nobody_runs_it(call)
     if code or not wait or receipt.run_id is None:
         return code
     from lockgate.cli.following import wait_for
@@ -45,3 +47,12 @@ def start_run(call: Call, workflow: str, content: bytes, *, title: str | None, k
         definition=definition_of(found), input=content, title=title, started_by=login(), started_by_uid=os.getuid()
     )
     return call.write(lambda tx: commands.start(tx, new, actor=user(), key=key), create=True)
+
+
+def _say_if_nobody_runs_it(call: Call) -> None:
+    from lockgate.store import reads
+    from lockgate.view.reading import host_fact
+    from lockgate.view.snapshots import HostState
+
+    if host_fact(call.read(reads.host_state), (), call.now()).state is not HostState.OK:
+        call.tell("no host runs: lockgate host starts one")
