@@ -59,6 +59,13 @@ class Home:
         run = read_once(store or self.store, lambda connection: reads.run(connection, run_id)).run
         return word(run, SystemClock().now())
 
+    def host_pid(self) -> int | None:
+        """The process that holds the store, if one ever did."""
+        from lockgate.store import reads
+        from lockgate.store.once import read_once
+
+        return read_once(self.store, reads.host_state).pid
+
     @contextmanager
     def host(self, *arguments: str, store: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
         """A host in the background, stopped in the end."""

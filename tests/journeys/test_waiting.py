@@ -4,12 +4,11 @@ import json
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.cli.conftest import HELLO, hold
-from tests.journeys.conftest import COMMAND, Home
+from tests.journeys.conftest import COMMAND, Home, until
 
 QUICK = """
 import time
@@ -85,11 +84,8 @@ def test_following_needs_no_host_and_says_once_for_whom_the_run_waits(ready: Hom
 
 def test_a_second_host_is_told_who_holds_the_store(ready: Home) -> None:
     with ready.host() as first:
-        end = time.monotonic() + 10
-        while True:
-            said: Any = call(ready, "host", "--drain", "--json")
-            if said.returncode == 5 or time.monotonic() > end:
-                break
+        until(lambda: ready.host_pid() == first.pid, "the first host")
+        said = call(ready, "host", "--drain", "--json")
         assert said.returncode == 5
         assert str(first.pid) in json.loads(said.stdout)["error"]["message"]
 
