@@ -273,7 +273,8 @@ def pruned_lines(pruned: "Pruned") -> Iterator[str]:
     )
     for root in pruned.changed:
         yield f"kept {root}: it changed meanwhile"
-    given_back = "" if pruned.is_compacted else "; free pages are kept for later use, since others have the store open"
+    kept = pruned.runs > 0 and not pruned.is_compacted
+    given_back = "; its free pages are used again, since others have the store open" if kept else ""
     yield f"the file had {pruned.size_before} bytes and has {pruned.size_after}{given_back}"
 
 

@@ -107,10 +107,10 @@ def _open(path: Path, notes: _Notes) -> sqlite3.Connection | None:
             connection, still = opening.open_reading(path, patience)
     except StoreError as error:
         notes.error(error, path)
-        notes.unknown.append("the rows were not looked at: the store could not be opened")
+        notes.unknown.append("the rows: the store could not be opened")
         return None
     if still:
-        notes.unknown.append("the store was read as a still picture: its directory cannot be written")
+        notes.unknown.append("what is still in a write-ahead log: the directory cannot be written, so this was a still picture")
     return connection
 
 
@@ -146,7 +146,7 @@ def _step(notes: _Notes, path: Path, look: Callable[[], Any]) -> Any:
         notes.findings.append(
             Finding(code="store_damaged", what=what, where=str(path), action=_ACTIONS["store_damaged"])
         )
-    notes.unknown.append("a look was cut short by damage: there may be more than is listed")
+    notes.unknown.append("what else is wrong: a look was cut short by damage")
     return None
 
 

@@ -19,7 +19,7 @@ def check_place(path: Path, shared_group: str | None) -> tuple[list[Finding], li
     remarks, unknown = [], []
     kind = file_system(path)
     if not kind:
-        unknown.append("the type of the file system cannot be told on this system")
+        unknown.append("the type of the file system: this system does not tell")
     elif kind in _VANISHES:
         remarks.append(f"the store lies on {kind}: it does not survive a restart of the machine")
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
@@ -87,7 +87,7 @@ def _group(gid: int) -> str:
 def lost_files(path: Path) -> tuple[list[Finding], list[str]]:
     """Processes that still use a file of the store which is no longer under its name (Linux), and what is unknown."""
     if sys.platform != "linux":
-        return [], ["which processes have the store open is known on Linux only"]
+        return [], ["which processes have the store open: Linux tells, this system does not"]
     real = os.path.realpath(path)
     gone = {f"{real}{end} (deleted)": f"{path}{end}" for end in ("", "-wal", "-shm")}
     findings, closed = [], 0
@@ -100,7 +100,7 @@ def lost_files(path: Path) -> tuple[list[Finding], list[str]]:
             said = f"process {named(pid)} uses a file that was deleted or replaced: what it writes is lost"
             action = f"stop process {pid}, then start it again; compare with the newest backup"
             findings.append(Finding(code="lost_file", what=said, where=gone[link], action=action))
-    return findings, [f"{closed} processes of other users could not be looked into"] if closed else []
+    return findings, [f"which files the processes of other users have open ({closed} of them)"] if closed else []
 
 
 def _open_links(pid: int) -> set[str] | None:

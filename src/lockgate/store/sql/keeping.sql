@@ -121,7 +121,7 @@ SELECT r.root_run_id, r.run_id, r.revision, r.status, r.finished_at, q.token_has
         WHERE w.run_id = r.run_id AND s.provenance <> 'explicit_cancel')
 FROM runs r LEFT JOIN run_queue q ON q.run_id = r.run_id
 WHERE r.root_run_id IN (SELECT o.root_run_id FROM runs o WHERE o.finished_at < :cutoff)
-ORDER BY r.root_run_id, r.created_at, r.run_id;
+ORDER BY r.root_run_id, r.restart_number;
 
 -- tree_again: the members of a tree by their ids, and restarts of them, with what may keep them
 SELECT r.root_run_id, r.run_id, r.revision, r.status, r.finished_at, q.token_hash IS NOT NULL,
@@ -132,7 +132,7 @@ SELECT r.root_run_id, r.run_id, r.revision, r.status, r.finished_at, q.token_has
 FROM runs r LEFT JOIN run_queue q ON q.run_id = r.run_id
 WHERE r.run_id IN (SELECT j.value FROM json_each(:run_ids) j)
     OR r.parent_run_id IN (SELECT j.value FROM json_each(:run_ids) j)
-ORDER BY r.created_at, r.run_id;
+ORDER BY r.restart_number;
 
 -- receipt_hashes: the events by which a run's decisions ended
 SELECT hash FROM events WHERE run_id = :run_id AND type IN ('decision_accepted', 'decision_withdrawn') ORDER BY seq;
@@ -165,3 +165,9 @@ SET users = excluded.users, self_approval = excluded.self_approval, set_by = exc
 
 -- policies: the policies in force
 SELECT audience, users, self_approval, set_by, set_at FROM policies ORDER BY audience;
+
+-- runs_with_events: every run that left an event, pruned ones too
+SELECT DISTINCT run_id FROM events ORDER BY run_id;
+
+-- every_value: all stored values, to be hashed again
+SELECT hash, content FROM blobs;
