@@ -17,7 +17,9 @@ from typing import Any
 from lockgate.store.openfile import OpenFile
 from lockgate.store.thread import OwnedConnection
 
-_BURST = (0.0, 0.0002, 0.0003, 0.0005, 0.001, 0.003, 0.005, 0.010, 0.030)
+_BURST = (0.0, 0.0002, 0.0003, *[0.0005] * 8, *[0.001] * 15, *[0.002] * 15)
+"""The pauses between the looks after a wake: an fsync may take long, and what it delays is seen at once."""
+
 _NET_SECONDS = 1.0
 _POLL_SECONDS = 0.1
 _EVENT = struct.Struct("iIII")
@@ -32,11 +34,17 @@ class Watcher:
         self._pause = pause
         self._woken = asyncio.Event()
         self._version: int | None = None
+        self._rested = False
         self._inotify = _notifier(path.parent)
         self._period = _POLL_SECONDS if self._inotify is None else _NET_SECONDS
 
     async def changed(self) -> None:
         """Returns once the store has changed since the last time this returned. Raises the store's errors."""
+        if self._rested:
+            # Whatever happened during the rest woke nobody.
+            self._rested = False
+            if await self._connection.run(self._look_once):
+                return
         while True:
             self._listen()
             try:
@@ -57,8 +65,7 @@ class Watcher:
     async def rest(self) -> None:
         """The pause in which further changes gather; the listening is off, which is what a tight writer costs."""
         await asyncio.sleep(self._pause)
-        # Whatever happened meanwhile made no sound: the next wait begins with a look.
-        self._woken.set()
+        self._rested = True
 
     def wake(self) -> None:
         """For writes of this process: look at once."""
