@@ -1,20 +1,27 @@
 """Frames stay within their limit, and a value is taken only whole and only under its own hash."""
 
+import asyncio
+import socket
+
 import pytest
 
 from lockgate.flow.transitions import FinishAttempt, StartAttempt
+from lockgate.host.channel import Channel
 from lockgate.host.protocol import (
     MAX_FRAME_BYTES,
+    MAX_LONG_BYTES,
     PART_BYTES,
     Assembly,
     Exiting,
     FrameError,
+    Message,
     Part,
     Propose,
+    Ready,
     divide,
     for_host,
     for_worker,
-    frame,
+    frames,
     parts,
     verified,
 )
@@ -26,6 +33,11 @@ from lockgate.model.statuses import Outcome
 def value(size: int, fill: bytes = b"x") -> Value:
     content = fill * size
     return Value(hash=sha256(content), content=content)
+
+
+def frame(message: Message) -> bytes:
+    (line,) = frames(message)
+    return line
 
 
 def test_a_proposal_survives_the_wire() -> None:
@@ -42,9 +54,27 @@ def test_a_proposal_survives_the_wire() -> None:
     assert for_host(line) == sent
 
 
-def test_a_message_beyond_the_frame_is_refused() -> None:
-    with pytest.raises(FrameError, match=str(MAX_FRAME_BYTES)):
-        frame(Exiting(reason="x" * MAX_FRAME_BYTES))
+async def test_a_message_beyond_the_frame_goes_in_parts() -> None:
+    sources = {f"/project/{number:06}.py": f"{number:064}" for number in range(30_000)}
+    lines = list(frames(Ready(sources=sources)))
+    assert len(lines) > 4
+    assert max(map(len, lines)) <= MAX_FRAME_BYTES
+    ours, theirs = socket.socketpair()
+    sender, receiver = await Channel.over(ours), await Channel.over(theirs)
+    sending = asyncio.create_task(sender.send(Ready(sources=sources), Exiting(reason="next")))
+    line, after = await receiver.receive(), await receiver.receive()
+    await sending
+    assert line is not None
+    assert after is not None
+    assert for_host(line) == Ready(sources=sources)
+    assert for_host(after) == Exiting(reason="next")
+    sender.close()
+    receiver.close()
+
+
+def test_a_message_beyond_all_limits_is_refused() -> None:
+    with pytest.raises(FrameError, match=str(MAX_LONG_BYTES)):
+        list(frames(Exiting(reason="x" * MAX_LONG_BYTES)))
 
 
 @pytest.mark.parametrize("line", [b"", b"{}\n", b"not json\n", b'{"message":"launch"}\n', b'{"message":"nonsense"}\n'])

@@ -1,10 +1,20 @@
-"""One end of the private socketpair: whole lines in, whole lines out, nothing else."""
+"""One end of the private socketpair: whole messages in, whole messages out, nothing else."""
 
 import asyncio
 import socket
 from typing import Self
 
-from lockgate.host.protocol import MAX_FRAME_BYTES, FrameError, Message, frame
+from lockgate.host.protocol import (
+    MAX_FRAME_BYTES,
+    MAX_LONG_BYTES,
+    Assembly,
+    FrameError,
+    Long,
+    Message,
+    announced,
+    frames,
+    part_of,
+)
 
 
 class Channel:
@@ -22,7 +32,23 @@ class Channel:
         return cls(reader, writer)
 
     async def receive(self) -> bytes | None:
-        """The next line, or None at the end of the stream. FrameError for a line beyond the limit."""
+        """The next message's line, or None at the end of the stream. FrameError for what is beyond the limits."""
+        line = await self._line()
+        long = announced(line) if line is not None else None
+        return line if long is None else await self._assembled(long)
+
+    async def _assembled(self, long: Long) -> bytes | None:
+        """The line of a message that came in parts."""
+        assembly = Assembly(MAX_LONG_BYTES)
+        while (line := await self._line()) is not None:
+            whole = assembly.add(part_of(line))
+            if whole is not None:
+                if whole.hash != long.hash:
+                    raise FrameError(f"the parts of {whole.hash[:12]} came for the message {long.hash[:12]}")
+                return whole.content
+        return None
+
+    async def _line(self) -> bytes | None:
         try:
             line = await self._reader.readuntil(b"\n")
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -34,8 +60,9 @@ class Channel:
     async def send(self, *messages: Message) -> None:
         """Raises ConnectionError when the peer is gone."""
         for message in messages:
-            self._writer.write(frame(message))
-            await self._writer.drain()
+            for line in frames(message):
+                self._writer.write(line)
+                await self._writer.drain()
 
     def close(self) -> None:
         self._writer.close()

@@ -61,6 +61,7 @@ class Host:
             try:
                 await self._serve(ledger, scheduler, stop)
             finally:
+                ledger.hurry()
                 await scheduler.stop()
                 await ledger.leave(self._output.take())
 

@@ -11,7 +11,10 @@ _READ_BYTES = 4096
 
 
 async def until_closed(descriptor: int) -> None:
-    """Returns at the end of a pipe: the one who holds the other end is gone. Its content means nothing."""
+    """Returns at the end of a pipe: the one who holds the other end is gone. Its content means nothing.
+
+    What nobody can hold, a file or /dev/null, is at its end.
+    """
     loop = asyncio.get_running_loop()
     closed = asyncio.Event()
     os.set_blocking(descriptor, False)
@@ -28,7 +31,10 @@ async def until_closed(descriptor: int) -> None:
                 loop.remove_reader(descriptor)
                 closed.set()
 
-    loop.add_reader(descriptor, look)
+    try:
+        loop.add_reader(descriptor, look)
+    except PermissionError:
+        return
     try:
         await closed.wait()
     finally:

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -49,6 +49,7 @@ class Ledger:
         self._store = store
         self.host_id = f"host-{secrets.token_hex(8)}"
         self._epoch = 0
+        self._hurried = False
         self._actor = hosts.host_actor(self.host_id)
 
     async def take_over(self, capacity: int) -> tuple[recovery.Orphan, ...]:
@@ -153,18 +154,23 @@ class Ledger:
 
     # --- patience ---
 
+    def hurry(self) -> None:
+        """From now on a store that stays locked is an error: a host that must stop leaves the rest to the next one."""
+        self._hurried = True
+
     async def _write(self, fn: Callable[[Transaction], _T], lane: Lane = Lane.CONTROL) -> _T:
-        while True:
-            try:
-                return await self._store.transact(fn, lane)
-            except StoreBusy:
-                await asyncio.sleep(_BUSY_PAUSE_S)
+        return await self._patiently(lambda: self._store.transact(fn, lane))
 
     async def _read(self, fn: "Callable[[sqlite3.Connection], _T]") -> _T:
+        return await self._patiently(lambda: self._store.read(fn))
+
+    async def _patiently(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         while True:
             try:
-                return await self._store.read(fn)
+                return await ask()
             except StoreBusy:
+                if self._hurried:
+                    raise
                 await asyncio.sleep(_BUSY_PAUSE_S)
 
 

@@ -2,7 +2,8 @@
 
 A frame is at most 1 MiB. A value that does not fit beside its message travels before it (worker to host) or
 after it (host to worker) in parts of at most 512 KiB, and is accepted only when all of it has the SHA-256 that
-names it. The worker has one request in flight; the host only ever answers. The claim's token is not part of
+names it; a whole message that does not fit (the sources of a large project) goes the same way, announced by
+`long`. The worker has one request in flight; the host only ever answers. The claim's token is not part of
 this language: the host keeps it.
 """
 
@@ -18,6 +19,7 @@ from lockgate.model.records import CheckpointState, Continuation, Reply, Value
 
 MAX_FRAME_BYTES = 1 << 20
 PART_BYTES = 512 << 10
+MAX_LONG_BYTES = 16 << 20
 INLINE_BYTES = 128 << 10
 """How much value content rides in the message itself; Base64 and the proposals must still fit the frame."""
 
@@ -133,20 +135,45 @@ class Part(Message, tag="part", frozen=True, kw_only=True):
     content: bytes
 
 
+class Long(Message, tag="long", frozen=True, kw_only=True):
+    """The next message is too long for a frame: its line follows in parts."""
+
+    hash: str
+    size: int
+
+
 ToWorker = Launch | Continue | Answered | Checkpoint | Content | Failed | Part
 ToHost = Ready | Propose | ReadValue | ReadCheckpoint | Exiting | SourcesDiffer | LoadFailed | Part
 
 _encoder = msgspec.json.Encoder()
 _to_worker = msgspec.json.Decoder(ToWorker)
 _to_host = msgspec.json.Decoder(ToHost)
+_long = msgspec.json.Decoder(Long)
+_part = msgspec.json.Decoder(Part)
+_LONG = b'{"message":"long",'
 
 
-def frame(message: Message) -> bytes:
-    """One line. Raises FrameError for a message beyond the frame's limit."""
+def frames(message: Message) -> Iterator[bytes]:
+    """The lines of a message, each within the frame's limit: one, but for a message that is too long for it."""
     line = _encoder.encode(message) + b"\n"
-    if len(line) > MAX_FRAME_BYTES:
-        raise FrameError(f"a {type(message).__name__} of {len(line)} bytes, a frame is at most {MAX_FRAME_BYTES}")
-    return line
+    if len(line) <= MAX_FRAME_BYTES:
+        yield line
+        return
+    if len(line) > MAX_LONG_BYTES:
+        raise FrameError(f"a {type(message).__name__} of {len(line)} bytes, at most {MAX_LONG_BYTES}")
+    whole = Value(hash=sha256(line), content=line)
+    yield _encoder.encode(Long(hash=whole.hash, size=len(line))) + b"\n"
+    for part in parts(whole):
+        yield _encoder.encode(part) + b"\n"
+
+
+def announced(line: bytes) -> Long | None:
+    """The announcement that this line is, or None for any other message."""
+    return _decoded(_long, line) if line.startswith(_LONG) else None
+
+
+def part_of(line: bytes) -> Part:
+    return _decoded(_part, line)
 
 
 def for_worker(line: bytes) -> ToWorker:
@@ -188,14 +215,15 @@ def divide(values: Sequence[Value]) -> tuple[tuple[Value, ...], tuple[Value, ...
 class Assembly:
     """Values on their way in parts, kept until their message asks for them."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = MAX_OUTPUT_BYTES) -> None:
+        self._limit = limit
         self._growing: dict[str, bytearray] = {}
         self._whole: dict[str, Value] = {}
 
     def add(self, part: Part) -> Value | None:
         """The whole value once its last part is in; FrameError for gaps, excess, or another hash."""
-        if part.size > MAX_OUTPUT_BYTES:
-            raise FrameError(f"a value of {part.size} bytes, at most {MAX_OUTPUT_BYTES}")
+        if part.size > self._limit:
+            raise FrameError(f"a value of {part.size} bytes, at most {self._limit}")
         content = self._growing.setdefault(part.hash, bytearray())
         if part.offset != len(content) or part.offset + len(part.content) > part.size:
             raise FrameError(f"part at {part.offset} of {part.hash[:12]}, expected {len(content)} of {part.size}")
