@@ -8,6 +8,7 @@ import json
 import random
 import sys
 import time
+from collections import deque
 from pathlib import Path
 
 from lockgate.model.records import Actor
@@ -26,15 +27,14 @@ class Toggler:
     def __init__(self, file: OpenFile, runs: int) -> None:
         self._file = file
         self._clock = SystemClock()
-        wanted = "SELECT run_id FROM runs WHERE status = 'waiting' ORDER BY created_at DESC LIMIT ?"
-        self._ids = [row[0] for row in file.connection.execute(wanted, (runs,)).fetchall()]
-        self._made = 0
+        wanted = "SELECT run_id, paused FROM runs WHERE status = 'waiting' ORDER BY created_at DESC LIMIT ?"
+        self._turns = deque(file.connection.execute(wanted, (runs,)).fetchall())
 
     def toggle(self) -> int:
         """One commit; the number of its event."""
-        run_id = self._ids[self._made % len(self._ids)]
-        command = commands.resume if (self._made // len(self._ids)) % 2 else commands.pause
-        self._made += 1
+        run_id, is_paused = self._turns.popleft()
+        command = commands.resume if is_paused else commands.pause
+        self._turns.append((run_id, not is_paused))
 
         def change(tx: Transaction) -> int:
             receipt = command(tx, run_id, actor=ACTOR, key=new_key())
