@@ -354,7 +354,7 @@ class Machine(RuleBasedStateMachine):
 
 TestHistories = Machine.TestCase
 TestHistories.settings = settings(
-    max_examples=50,
+    max_examples=30,
     stateful_step_count=50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

@@ -79,7 +79,7 @@ SAVES: dict[type, LiteralString] = {
 def save_row(connection: sqlite3.Connection, row: r.Row, known: r.AttemptRow | None) -> None:
     """Saves a row; `known` is the run's active attempt so far, so that a new one is told from a changed one.
 
-    An upsert would do for attempts too, but prepares to insert into each of their indexes first.
+    An upsert would do for attempts too, but first prepares a new entry for each of their indexes.
     """
     columns = msgspec.structs.asdict(row)
     if isinstance(row, r.AttemptRow):
