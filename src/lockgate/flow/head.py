@@ -74,7 +74,8 @@ class Facts(Record, frozen=True, kw_only=True):
     """Rows that one transition needs besides the head, read by the store in the same transaction.
 
     For startAttempt: the run's newest ordinal, the node's newest attempt number and its next visit. For
-    publishUpdate: the attempt's newest update number and its current (type, key) pairs. For answers and
+    publishUpdate: the attempt's newest update number and its current (type, key) pairs. For both: whether any
+    run has used the proposed id (`is_id_taken`). For answers and
     resolutions: the named rows, which need not belong to the active attempt. For restart: the number of
     effects that are not settled. For waitForInput: the policy in force for the decision's audience.
     """
@@ -84,6 +85,7 @@ class Facts(Record, frozen=True, kw_only=True):
     next_visit: int = 1
     update_seq: int = 0
     update_pairs: int = 0
+    is_id_taken: bool = False
     request: RequestRow | None = None
     decision: DecisionRow | None = None
     resolution: ResolutionRow | None = None

@@ -5,7 +5,9 @@ from typing import Any
 from lockgate.flow import transitions as t
 from lockgate.flow.draft import Draft
 from lockgate.flow.head import Facts, RunHead
+from lockgate.flow.switches import MAX_SWITCH_CHARS
 from lockgate.model import events as ev
+from lockgate.model import ids
 from lockgate.model.errors import Refused, RouteError
 from lockgate.model.records import AttemptRow, UpdateRow
 from lockgate.model.statuses import (
@@ -28,6 +30,8 @@ def start_attempt(draft: Draft, wish: t.StartAttempt, facts: Facts) -> dict[str,
     active = head.attempt
     if active is not None and active.status is not AttemptStatus.INTERRUPTED:
         raise Refused("attempt_active", f"the run already has the active attempt {active.attempt_id}")
+    ids.match(ids.ATTEMPT_ID, wish.attempt_id, "an attempt id")
+    _refuse_when_taken(wish.attempt_id, facts)
     expected = next_node(head)
     if wish.node_id != expected:
         raise Refused("wrong_node", f"the graph leads to {expected!r}, not to {wish.node_id!r}")
@@ -62,6 +66,8 @@ def finish_attempt(draft: Draft, wish: t.FinishAttempt, facts: Facts) -> None:
     attempt = require_attempt(head, wish.attempt_id)
     if head.effect is not None and head.effect.status in (EffectStatus.APPLYING, EffectStatus.AMBIGUOUS):
         raise Refused("effect_unsettled", f"the effect {head.effect.effect_id} is {head.effect.status}")
+    if wish.switch_value is not None and len(wish.switch_value) > MAX_SWITCH_CHARS:
+        raise Refused("switch_too_long", f"a switch reads at most {MAX_SWITCH_CHARS} characters")
     _check_settings_seen(head, attempt, wish)
     consumed = _check_answer_used(head, attempt, wish)
     payload = ev.NodeEnded(
@@ -167,6 +173,10 @@ def record_notice(draft: Draft, wish: t.RecordNotice, facts: Facts) -> None:
 
 def publish_update(draft: Draft, wish: t.PublishUpdate, facts: Facts) -> None:
     attempt = require_attempt(draft.head, wish.attempt_id)
+    ids.match(ids.UPDATE_ID, wish.update_id, "an update id")
+    ids.match(ids.UPDATE_TYPE, wish.update_type, "an update's type")
+    ids.match(ids.UPDATE_KEY, wish.update_key, "an update's key")
+    _refuse_when_taken(wish.update_id, facts)
     if facts.update_pairs >= MAX_UPDATE_PAIRS:
         raise Refused("too_many_updates", f"an attempt has at most {MAX_UPDATE_PAIRS} current updates")
     update = UpdateRow(
@@ -191,6 +201,11 @@ def require_running(head: RunHead) -> None:
 def refuse_when_paused(head: RunHead) -> None:
     if head.run.paused:
         raise Refused("paused", "the run is paused")
+
+
+def _refuse_when_taken(id: str, facts: Facts) -> None:
+    if facts.is_id_taken:
+        raise Refused("id_taken", f"{id} was used before: what was proposed under it is done already", given=id)
 
 
 def require_attempt(head: RunHead, attempt_id: str) -> AttemptRow:

@@ -111,13 +111,20 @@ def _ask(
 
 
 def _check_ask(head: RunHead, attempt: AttemptRow, ask: t.DecisionAsk) -> None:
-    choices = head.graph.node(attempt.node_id).choices
+    spec = head.graph.node(attempt.node_id)
+    choices = spec.choices
+    ids.match(ids.NODE_ID, ask.audience, "an audience")
+    if spec.audience is not None and ask.audience != spec.audience:
+        raise Refused("wrong_audience", f"the definition asks {spec.audience!r}, not {ask.audience!r}")
     if ask.choices != choices:
         raise Refused("wrong_choices", f"the choices of {attempt.node_id!r} are not the definition's")
     if not ask.title.strip() or len(ask.title) > MAX_TITLE:
         raise Refused("wrong_title", f"a title has 1 to {MAX_TITLE} characters, got {len(ask.title)}")
     if (ask.seconds is None) != (ask.default is None):
         raise Refused("wrong_default", "a deadline always has a default, and a default a deadline")
+    fixed = spec.default
+    if fixed is not None and (ask.default, ask.seconds) != (fixed.choice, fixed.after_ms // 1000):
+        raise Refused("wrong_default", f"the definition takes {fixed.choice!r} after {fixed.after_ms // 1000} s")
     if ask.seconds is not None and ask.seconds <= 0:
         raise Refused("wrong_default", f"a deadline is at least 1 s away, got {ask.seconds} s")
     if ask.default is not None:
@@ -205,7 +212,8 @@ def expire(draft: Draft, wish: t.Expire, facts: Facts) -> dict[str, Any]:
     submission = _submission(draft, wish.submission_id, request, "policy", wish.response_hash, None)
     lost = _lost(draft.head, request, facts.resolution)
     if lost is not None:
-        raise Refused(str(lost), f"{wish.request_id} is settled already")
+        told = _told(facts.resolution)
+        raise Refused(str(lost), f"{wish.request_id} is settled already", winner=told)
     _refuse_when_paused(draft.head)
     if draft.now.wall_ms < request.deadline_at:
         raise Refused("not_due", f"the deadline {request.deadline_at} is not there yet")
@@ -270,15 +278,19 @@ def _keep(
     winner = resolution.submission_id if resolution is not None else None
     kept = msgspec.structs.replace(submission, outcome=outcome, winner=winner)
     draft.emit("submission_rejected", ev.SubmissionRejected(submission=kept))
-    told = None
-    if resolution is not None:
-        told = {
-            "choice": resolution.choice,
-            "actor": resolution.actor_id,
-            "at": resolution.resolved_at,
-            "provenance": str(resolution.provenance),
-        }
-    return {"outcome": str(outcome), "winner": told}
+    return {"outcome": str(outcome), "winner": _told(resolution)}
+
+
+def _told(resolution: ResolutionRow | None) -> dict[str, Any] | None:
+    """Who won, as the loser learns it."""
+    if resolution is None:
+        return None
+    return {
+        "choice": resolution.choice,
+        "actor": resolution.actor_id,
+        "at": resolution.resolved_at,
+        "provenance": str(resolution.provenance),
+    }
 
 
 def _settle(draft: Draft, request: RequestRow, submission: SubmissionRow, resolution: ResolutionRow | None) -> None:

@@ -6,6 +6,9 @@ from typing import Any
 
 from lockgate.model.errors import RouteError
 
+MAX_SWITCH_CHARS = 200
+"""Of the form that an event keeps; every case is shorter, so that a text which was cut meets none of them."""
+
 PATH = re.compile(r"\$(output|result)?(\.[A-Za-z_][A-Za-z0-9_-]*)+")
 
 
@@ -28,7 +31,7 @@ def form(value: Any) -> str | None:
 def scalar(node_id: str, on: str, output: Any, result: Mapping[str, Any]) -> str:
     """The string form of what `on` names: `$.a` and `$output.a` in the output, `$result.a` in the result.
 
-    Raises RouteError where the path leads nowhere or to something that is no scalar.
+    A form that is longer than any case is cut. Raises RouteError where the path leads nowhere or to no scalar.
     """
     head, *members = on.split(".")
     value: Any = result if head == "$result" else output
@@ -39,4 +42,4 @@ def scalar(node_id: str, on: str, output: Any, result: Mapping[str, Any]) -> str
     found = form(value)
     if found is None:
         raise RouteError(node_id, f"the switch on {on} needs a scalar, found {type(value).__name__}")
-    return found
+    return found if len(found) < MAX_SWITCH_CHARS else f"{found[: MAX_SWITCH_CHARS - 1]}…"

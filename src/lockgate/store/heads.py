@@ -71,15 +71,15 @@ def facts(transition: Any, connection: sqlite3.Connection, head: RunHead) -> Fac
 
 @facts.register
 def _(transition: t.StartAttempt, connection: sqlite3.Connection, head: RunHead) -> Facts:
-    at = {"run_id": head.run.run_id, "node_id": transition.node_id}
-    newest = connection.execute(_ATTEMPTS["newest_ordinal"], at).fetchone()
+    at = {"run_id": head.run.run_id, "node_id": transition.node_id, "attempt_id": transition.attempt_id}
+    newest, taken = connection.execute(_ATTEMPTS["newest_ordinal"], at).fetchone()
     of_node = connection.execute(_ATTEMPTS["newest_of_node"], at).fetchone()
     if of_node is None:
-        return Facts(last_ordinal=newest[0] if newest else 0)
+        return Facts(last_ordinal=newest or 0, is_id_taken=bool(taken))
     number, visit, step_index = of_node
     # A lost attempt does not advance the visit: the next attempt is at the same one.
     next_visit = visit if step_index is None else visit + 1
-    return Facts(last_ordinal=newest[0], attempt_number=number, next_visit=next_visit)
+    return Facts(last_ordinal=newest, attempt_number=number, next_visit=next_visit, is_id_taken=bool(taken))
 
 
 @facts.register
@@ -87,16 +87,17 @@ def _(transition: t.PublishUpdate, connection: sqlite3.Connection, head: RunHead
     named = {
         "run_id": head.run.run_id,
         "attempt_id": transition.attempt_id,
+        "update_id": transition.update_id,
         "update_type": transition.update_type,
         "update_key": transition.update_key,
     }
-    newest = connection.execute(_ATTEMPTS["newest_update"], named).fetchone()
+    newest, taken = connection.execute(_ATTEMPTS["newest_update"], named).fetchone()
     if newest is None:
-        return NO_FACTS
+        return Facts(is_id_taken=bool(taken))
     # Counting costs what the attempt has published, so it is done for a new pair only: at most 1,024 times.
     known = connection.execute(_ATTEMPTS["has_update_pair"], named).fetchone()
     pairs = 0 if known else connection.execute(_ATTEMPTS["update_pairs"], named).fetchone()[0]
-    return Facts(update_seq=newest[0], update_pairs=pairs)
+    return Facts(update_seq=newest, update_pairs=pairs, is_id_taken=bool(taken))
 
 
 @facts.register

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from lockgate.flow.graph import Edge, Switch
-from lockgate.flow.switches import PATH
+from lockgate.flow.switches import MAX_SWITCH_CHARS, PATH
 from lockgate.model.errors import DefinitionError
 
 CHOICE = "$.choice"
@@ -39,6 +39,8 @@ def _cases(source: str, cases: Mapping[str, str]) -> dict[str, str]:
     for case, target in cases.items():
         if not isinstance(case, str):
             raise DefinitionError(f"the cases of the edge from {source!r} are texts, got {case!r}")
+        if len(case) >= MAX_SWITCH_CHARS:
+            raise DefinitionError(f"a case of the edge from {source!r} has {len(case)} characters, at most 199")
         _name(target, f"case {case!r} of the edge from {source!r}")
     return dict(cases)
 
