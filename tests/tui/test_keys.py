@@ -13,10 +13,15 @@ from tests.view.picture import snapshot
 
 async def test_moving_selects_the_run_that_the_feed_reads() -> None:
     async with on_stage() as stage:
-        await stage.press("j")
-        assert stage.feed.interest.run_id == snapshot().runs.rows[1].run_id
-        await stage.press("G")
-        assert stage.app.main.runs.list.cursor_index == 127 or stage.feed.interest.run_id is not None
+        await stage.press("j", "j")
+        await stage.pilot.pause(0.3)
+        assert stage.feed.interest.run_id == snapshot().runs.rows[2].run_id
+
+
+async def test_an_act_is_about_the_row_under_the_cursor_also_before_it_was_read() -> None:
+    async with on_stage() as stage:
+        await stage.press("j", "j", "p")
+        assert stage.desk.acts == [("pause", snapshot().runs.rows[2].run_id)]
 
 
 async def test_digits_and_tab_go_round_the_panes() -> None:

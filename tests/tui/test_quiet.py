@@ -10,7 +10,7 @@ from lockgate.tui.widgets.line_list import LineList
 from tests.tui.stage import Stage, on_stage
 from tests.view.picture import NOW, snapshot
 
-KEYS = 40
+KEYS = 12
 
 
 def painted(stage: Stage) -> list[tuple[str, int]]:

@@ -153,7 +153,7 @@ moves = st.one_of(
 
 @pytest.mark.parametrize("size", [(20, 3), (20, 10)])
 @given(script=st.lists(moves, min_size=1, max_size=12))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_only_a_key_changes_the_selection(size: tuple[int, int], script: list[tuple[str, object]]) -> None:
     app = ListApp()
     async with app.run_test(size=size) as pilot:
