@@ -14,10 +14,13 @@ from lockgate.view.lens import Lens
 from lockgate.view.output import output_line, output_rule, shown_output
 from lockgate.view.snapshots import Progress, ShownEffect, ShownInfo, StepDetail
 from lockgate.view.steps import step_line, step_lines, steps_head, steps_rule
-from lockgate.view.values import shown_value, value_facts, value_lines
+from lockgate.view.values import settings_pairs, shown_value, value_facts, value_lines
 from tests.view.picture import NOW, ZONE, detail_rows, snapshot
 
 LENS = Lens(NOW, 200, 50, zone=ZONE)
+
+
+SETTINGS = b'{"model":"sonnet","notes":{"words":400}}'
 
 
 def chunk(number: int, content: bytes, stream: str = "stdout", gap: int = 0) -> OutputChunk:
@@ -45,13 +48,20 @@ def test_a_step_shows_what_it_read_and_wrote() -> None:
     step = shown_steps(detail_rows(), scene.timeline)[3]
     output = shown_value("4be109aa77c2" + "0" * 52, b'{"title":"1.4.0","breaking":[]}')
     effect = ShownEffect("e", "tag", 1, "tag", Recovery.MANUAL, EffectStatus.AMBIGUOUS, 1, "", None)
-    detail = StepDetail(step.attempt.attempt_id, output=output, receipts=("accepted by ada",), effects=(effect,))
+    detail = StepDetail(
+        step.attempt.attempt_id,
+        output=output,
+        receipts=("accepted by ada",),
+        effects=(effect,),
+        settings=settings_pairs(SETTINGS),
+    )
     lines = [plain(line) for line in step_lines(step, detail, 86, LENS)]
     assert lines[0] == "notes #1   agent · visit 1 · 14:02:32 to 14:02:40 · worked 8.8s"
     assert "Output  JSON, 31 B, sha256 4be1 09aa 77c2" in lines
     assert '    "title": "1.4.0",' in lines
     assert "  ✓ accepted by ada" in lines
     assert "  tag              manual, ambiguous: did it happen?" in lines
+    assert lines[-3:] == ["Settings  2 bound", "  model        sonnet", "  notes.words  400"]
 
 
 def test_a_large_value_says_how_much_is_shown() -> None:

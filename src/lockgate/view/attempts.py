@@ -112,6 +112,7 @@ def shown_steps(detail: RunDetail, timeline: ShownTimeline) -> tuple[ShownStep, 
             prompt_hash=row.prompt_hash,
             output_hash=row.output_hash,
             error_hash=row.error_hash,
+            settings_hash=row.settings_hash,
         )
         for row in detail.attempts
     ]

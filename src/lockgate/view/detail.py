@@ -28,7 +28,7 @@ from lockgate.view.snapshots import (
     newest,
 )
 from lockgate.view.submitted import receipts_of
-from lockgate.view.values import FIRST_BYTES, shown_value
+from lockgate.view.values import FIRST_BYTES, settings_pairs, shown_value
 
 if TYPE_CHECKING:
     import sqlite3
@@ -127,7 +127,18 @@ def read_step(
         error=read_value(connection, step.error_hash, more=interest.more),
         receipts=tuple(text for request in requests for text in receipts_of(connection, request.request_id)),
         effects=tuple(shown_effect(each) for each in detail.effects if each.attempt_id == attempt_id),
+        settings=read_settings(connection, step.settings_hash),
     )
+
+
+def read_settings(connection: "sqlite3.Connection", hash: str | None) -> tuple[tuple[str, str], ...] | None:
+    """The settings that a stored value holds; None without any."""
+    if hash is None:
+        return None
+    try:
+        return settings_pairs(reads.value(connection, hash))
+    except NotFound:
+        return None
 
 
 def read_output(connection: "sqlite3.Connection", detail: RunDetail, interest: Interest) -> ShownOutput | None:

@@ -170,6 +170,12 @@ def _update(payload: Payload, event: EventView) -> str:
     return f"{update['update_type']} {update['update_key']}"
 
 
+def _settings(payload: Payload, event: EventView) -> str:
+    number = payload["settings"]["change_number"]
+    who = by(event.actor)
+    return f"change {number}, {who}" if who else f"change {number}"
+
+
 def _who(payload: Payload, event: EventView) -> str:
     return by(event.actor)
 
@@ -204,5 +210,9 @@ _WORDERS: dict[str, Callable[[Payload, EventView], str]] = {
     "effect_rejected": _effect,
     "effect_ambiguous": _effect,
     "effect_resolved": _effect,
+    "settings_changed": _settings,
+    "settings_route_retried": lambda payload, event: (
+        f"change {payload['previous_change']} became {payload['settings_change']}"
+    ),
     "notified": lambda payload, event: str(payload["summary"]),
 }

@@ -48,6 +48,7 @@ class Feed:
         self._trouble: StoreError | None = None
         self._told: StoreError | None = None
         self._since = 0
+        self._following: asyncio.Task[None] | None = None
 
     def now(self) -> Now:
         """One reading of the store's clocks."""
@@ -64,7 +65,6 @@ class Feed:
         The last data stays in it, with the state of the store and since when it is so.
         """
         last: Snapshot | None = None
-        following: asyncio.Task[None] | None = None
         try:
             while True:
                 self._woken.clear()
@@ -75,16 +75,23 @@ class Feed:
                 if self._trouble is not None:
                     await asyncio.sleep(RETRY_S)
                     continue
-                if following is None or following.done():
+                if self._following is not None and self._following.done():
+                    self._following.result()  # the store's trouble is said; anything else is a defect and is raised
+                if self._following is None or self._following.done():
                     # From what was read: nothing that happens before the follower is ready can be missed.
-                    following = asyncio.create_task(self._follow(shown.event_seq))
+                    self._following = asyncio.create_task(self._follow(shown.event_seq))
                 if not self._reader.lacks_vector:
                     await self._rest(last)
         finally:
-            if following is not None:
-                following.cancel()
-                with suppress(asyncio.CancelledError):
-                    await following
+            await self._stop_following()
+
+    async def _stop_following(self) -> None:
+        """Ends the follower before the store that it belongs to is closed under it."""
+        following, self._following = self._following, None
+        if following is not None:
+            following.cancel()
+            with suppress(asyncio.CancelledError):
+                await following
 
     async def _rest(self, last: Snapshot) -> None:
         """Waits until there is a reason to read: a change, a new interest, or that time alone made a run wrong."""
@@ -119,6 +126,7 @@ class Feed:
             return self._stale(self._trouble, last, began)
         try:
             if isinstance(self._trouble, StoreDetached | StoreMissing | StoreDamaged | StoreTooOld):
+                await self._stop_following()
                 await self._door.reopen()
                 self._reader = Reader()
             store, reader, interest, fact = self._door.store, self._reader, self._interest, self._fact()

@@ -13,7 +13,7 @@ from lockgate.store import reads
 from lockgate.view.shown import shown_effect
 from lockgate.view.snapshots import Progress, ShownInfo, ShownValue
 from lockgate.view.times import duration
-from lockgate.view.values import FIRST_BYTES, shown_value
+from lockgate.view.values import FIRST_BYTES, settings_pairs, shown_value
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,7 +26,9 @@ Pairs = tuple[tuple[str, str], ...]
 def read_info(connection: "sqlite3.Connection", detail: RunDetail, run: Run, now: Now) -> ShownInfo:
     """Groups of facts, the run's values, its progress and its effects."""
     return ShownInfo(
-        groups=tuple((title, pairs) for title, pairs in _groups(detail, run, now) if pairs),
+        groups=tuple(
+            (title, pairs) for title, pairs in (*_groups(detail, run, now), *_settings(connection, detail)) if pairs
+        ),
         input=_value(connection, detail.row.input_hash),
         output=_value(connection, detail.row.output_hash),
         error=_value(connection, detail.row.error_hash),
@@ -93,6 +95,18 @@ def _worker(detail: RunDetail) -> list[tuple[str, str]]:
         ("ended", end),
         ("stderr", worker.stderr_tail.rstrip("\n").rsplit("\n", 1)[-1][:500]),
     ]
+
+
+def _settings(connection: "sqlite3.Connection", detail: RunDetail) -> list[tuple[str, Pairs]]:
+    """The live settings of each scope, with the number of their changes."""
+    groups: list[tuple[str, Pairs]] = []
+    for scope in detail.settings:
+        try:
+            pairs = settings_pairs(reads.value(connection, scope.current_hash))
+        except NotFound:
+            continue
+        groups.append((f"Settings, change {scope.change_number}", pairs))
+    return groups
 
 
 def _clean(pairs: list[tuple[str, str]]) -> Pairs:

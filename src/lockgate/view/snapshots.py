@@ -199,11 +199,12 @@ class ShownStep:
     prompt_hash: str | None
     output_hash: str | None
     error_hash: str | None
+    settings_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StepDetail:
-    """The step under the cursor with its values read."""
+    """The step under the cursor with its values read. `settings` are those that it saw, None without any."""
 
     attempt_id: str
     prompt: ShownValue | None = None
@@ -211,6 +212,7 @@ class StepDetail:
     error: ShownValue | None = None
     receipts: tuple[str, ...] = ()
     effects: tuple[ShownEffect, ...] = ()
+    settings: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,18 @@ def step_lines(step: ShownStep, detail: StepDetail | None, cells: int, lens: Len
     if not detail.effects:
         lines.append(joined(Span("  none", "muted")))
     lines += [effect_line(effect, cells, lens) for effect in detail.effects]
+    if detail.settings is not None:
+        lines += [
+            EMPTY,
+            joined(Span("Settings", "strong", bold=True), Span(f"  {len(detail.settings)} bound", "muted")),
+        ]
+        lines += [_setting(name, value, cells, lens) for name, value in detail.settings]
     return lines
+
+
+def _setting(name: str, value: str, cells: int, lens: Lens) -> Line:
+    row = joined(Span(f"  {left(name, 12, lens.glyphs.ellipsis)} ", "muted"), Span(value))
+    return clipped(row, cells, lens.glyphs.ellipsis)
 
 
 def _title(step: ShownStep, lens: Lens) -> Line:

@@ -1,6 +1,8 @@
 """Stored values as lines: JSON indented, text as it is, the first 64 KB until more is asked for."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 from lockgate.model.text import clean
 from lockgate.view.cells import Line, Span, clipped, joined
@@ -25,6 +27,23 @@ def shown_value(hash: str, content: bytes, *, total: int | None = None, limit: i
             pass
     lines = tuple(clean(text, multiline=True).split("\n"))
     return ShownValue(hash=hash, size=whole, shown=len(part), lines=lines, is_json=is_json)
+
+
+def settings_pairs(content: bytes) -> tuple[tuple[str, str], ...]:
+    """The settings of a stored object as name and value, nested ones by their path (`notes.tone`)."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return ()
+    return tuple((clean(name), clean(text)) for name, text in _flat(value, ""))
+
+
+def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _flat(item, f"{path}.{key}" if path else str(key))
+    else:
+        yield path or "settings", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def value_facts(value: ShownValue) -> str:
