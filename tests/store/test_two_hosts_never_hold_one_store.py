@@ -83,6 +83,7 @@ def test_one_heartbeat_renews_the_host_and_its_claims(bench: Bench) -> None:
 
 
 def test_answered_runs_go_first_and_inline_ones_never(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
     queued = bench.run_id()
     inline = bench.run_id(made=definition(ref="inline:sample"))
     answered, request_id, digest = bench.at_decision()
@@ -96,6 +97,7 @@ def test_answered_runs_go_first_and_inline_ones_never(bench: Bench) -> None:
 
 
 def test_what_is_excluded_is_not_claimed(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
     first, second = bench.run_id(), bench.run_id()
     claimed = bench.write(lambda tx: claims.claim_next(tx, HOST, exclude=[first]))
     assert claimed.run.run_id == second
@@ -138,6 +140,7 @@ def test_a_pause_can_ask_to_stop_at_once(bench: Bench) -> None:
 
 
 def test_a_launch_that_dies_at_once_blocks(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
     run_id = bench.run_id()
     claim = bench.claim(run_id)
     host = Actor(kind=ActorKind.HOST, id="host-1")
@@ -158,3 +161,11 @@ def test_a_launch_that_dies_at_once_blocks(bench: Bench) -> None:
     assert bench.write(lambda tx: claims.claim_next(tx, HOST)) is None
     bench.write(lambda tx: commands.resume(tx, run_id, actor=USER, key="r"))
     assert bench.write(lambda tx: claims.claim_next(tx, HOST)) is not None
+
+
+def test_a_replaced_host_claims_nothing_more(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    bench.run_id()
+    bench.write(lambda tx: hosts.take_over(tx, TWO, dead))
+    with pytest.raises(Refused, match="taken over from host-1"):
+        bench.write(lambda tx: claims.claim_next(tx, HOST))

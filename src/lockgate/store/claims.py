@@ -10,7 +10,7 @@ from lockgate.flow import transitions as t
 from lockgate.flow.head import RunHead
 from lockgate.flow.sources import changed
 from lockgate.model.encoding import sha256
-from lockgate.model.errors import SourceChanged
+from lockgate.model.errors import Refused, SourceChanged
 from lockgate.model.records import (
     Actor,
     AttemptRow,
@@ -26,6 +26,7 @@ from lockgate.model.statuses import ActorKind, BlockCode, OwnerKind
 from lockgate.store import heads
 from lockgate.store.commits import commit, held_head, proposer
 from lockgate.store.openfile import Transaction
+from lockgate.store.reads.owners import host_state
 from lockgate.store.reads.values import sources_of
 from lockgate.store.rows import read_row
 from lockgate.store.statements import load
@@ -69,7 +70,13 @@ def claim(tx: Transaction, run_id: str, owner: Owner) -> Claimed:
 
 
 def claim_next(tx: Transaction, owner: Owner, exclude: Iterable[str] = ()) -> Claimed | None:
-    """Claims the next run for a host: answered ones first, then by availability; never an inline one."""
+    """Claims the next run for a host: answered ones first, then by availability; never an inline one.
+
+    Raises Refused `host_replaced` for a host that another one has taken over from: only one may start workers.
+    """
+    host = host_state(tx.connection)
+    if (host.host_id, host.epoch) != (owner.id, owner.host_epoch):
+        raise Refused("host_replaced", f"another host has taken over from {owner.id}", host_id=owner.id)
     named = {"now": tx.now.wall_ms, "exclude": msgspec.json.encode(list(exclude)).decode()}
     for statement in ("next_answered", "next_queued"):
         row = tx.connection.execute(_HOSTS[statement], named).fetchone()

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import aiosqlite
 
+from lockgate.model.errors import StoreReadOnly
 from lockgate.store.openfile import OpenFile
 from lockgate.store.patience import Patience
 
@@ -51,15 +52,19 @@ class OwnedConnection(aiosqlite.Connection):
 
     async def run(self, fn: Callable[[OpenFile], T]) -> T:
         """Runs `fn` whole on the thread. Cancelling the awaiter does not cancel what runs."""
+        self._refuse_closed()
         result: T = await self._execute(fn, self.file)  # type: ignore[no-untyped-call]
         return result
 
     def post(self, fn: Callable[[OpenFile], None]) -> None:
         """Queues `fn` for the thread without a result; it must not raise."""
-        if not self._running or self._connection is None:
-            raise ValueError("the connection is closed")
+        self._refuse_closed()
         file = self.file
         self._tx.put_nowait((None, lambda: fn(file)))
+
+    def _refuse_closed(self) -> None:
+        if not self._running or self._connection is None:
+            raise StoreReadOnly(self._patience.path, "it was closed")
 
     async def close(self) -> None:
         """Ends a wait for a lock that is under way, lets what was queued finish, and closes."""
