@@ -6,8 +6,9 @@ from lockgate.flow import law
 from lockgate.flow import transitions as t
 from lockgate.flow.choices import Choice, Default, TextInput
 from lockgate.flow.fold import Fold, fold
-from lockgate.flow.graph import VERSION, Edge, EffectSpec, Graph, NodeSpec, Switch
+from lockgate.flow.graph import VERSION, Edge, EffectSpec, Graph, NodeSpec, SettingsSpec, Switch
 from lockgate.flow.head import Facts, RunHead
+from lockgate.flow.patches import SettingsRule
 from lockgate.model.encoding import sha256
 from lockgate.model.events import Birth, Event
 from lockgate.model.records import (
@@ -28,6 +29,7 @@ from lockgate.model.records import (
 from lockgate.model.statuses import (
     ActorKind,
     AttemptStatus,
+    BlockCode,
     EffectStatus,
     Intent,
     NodeKind,
@@ -69,7 +71,7 @@ GRAPH = Graph(
             choices=CHOICES,
             default=Default(choice="stop", after_ms=60_000),
         ),
-        "end": NodeSpec(kind=NodeKind.COMPUTE),
+        "end": NodeSpec(kind=NodeKind.COMPUTE, timeout_computed=True),
     },
     edges=(
         Edge(source="work", to="safe"),
@@ -78,8 +80,17 @@ GRAPH = Graph(
         Edge(source="ask", to="decide"),
         Edge(source="decide", switch=Switch(on="$.choice", cases={"go": "end", "again": "work", "stop": "end"})),
     ),
+    settings=SettingsSpec(
+        initial={"pace": 1},
+        schema=None,
+        rules=(SettingsRule(path="/pace", replace=(ActorKind.USER,)),),
+        routes=("work",),
+    ),
 )
-"""A loop over every kind of wait and effect: work -> safe -> once -> ask -> decide -> end, and back."""
+"""A loop over every kind of wait and effect: work -> safe -> once -> ask -> decide -> end, and back.
+
+`work` is a route that must have seen the newest settings, and the timeout of `end` is computed.
+"""
 
 HUMAN = Human.for_test("ada")
 USER = Actor(kind=ActorKind.USER, id="bo")
@@ -91,6 +102,11 @@ def hashed(text: str) -> str:
     return sha256(text.encode())
 
 
+def pace(number: int) -> str:
+    """The settings, as they are stored."""
+    return f'{{"pace":{number}}}'
+
+
 class Driver:
     """One run. Every call applies one transition and remembers its events; refusals change nothing."""
 
@@ -99,6 +115,7 @@ class Driver:
         self.clock = Now(wall_ms=START, boot_id="boot-1", mono_ms=1_000_000)
         self.made = 0
         self.policy: Policy | None = None
+        self.has_child = False
         birth = Birth(
             workflow=graph.name,
             definition_digest=hashed("definition"),
@@ -113,6 +130,7 @@ class Driver:
             parent_revision=None,
             root_run_id=run_id,
             restart_number=0,
+            settings_hash=hashed(pace(1)),
         )
         outcome = law.start(t.Start(run_id=run_id, birth=birth), graph, now=self.clock, actor=USER)
         self.head: RunHead = outcome.head
@@ -271,6 +289,35 @@ class Driver:
             )
         self.apply(t.WaitForInput(attempt_id=attempt_id, kind=kind, contract_hash=hashed("contract"), ask=ask), WORKER)
         return self
+
+    def publish(self, attempt_id: str) -> dict[str, Any]:
+        self.made += 1
+        update = t.PublishUpdate(
+            attempt_id=attempt_id,
+            update_id=f"update-{self.made:032x}",
+            update_type="progress",
+            update_key="overall",
+            data_hash=hashed("{}"),
+        )
+        return self.apply(update, WORKER)
+
+    def change_settings(self, number: int, expected: int) -> dict[str, Any]:
+        """A person sets the pace, having seen the settings at change `expected`."""
+        assert self.head.settings is not None
+        change = t.ChangeSettings(
+            expected_change=expected,
+            patch_hash=hashed("patch"),
+            before_hash=self.head.settings.current_hash,
+            after_hash=hashed(pace(number)),
+            source="test",
+        )
+        return self.apply(change)
+
+    def restart(self, expected: int) -> dict[str, Any]:
+        return self.apply(t.CheckRestart(expected_revision=expected))
+
+    def block(self) -> dict[str, Any]:
+        return self.apply(t.Block(code=BlockCode.SOURCE_CHANGED, detail="changed"), HOST)
 
     @property
     def active(self) -> str:

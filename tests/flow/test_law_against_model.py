@@ -11,9 +11,9 @@ from lockgate.flow.fold import UNFOLDED, fold
 from lockgate.flow.words import allowed, word
 from lockgate.model.errors import LockgateError, Refused
 from lockgate.model.events import link
-from lockgate.model.records import AttemptRow, EffectRow, IntervalRow, ResolutionRow
+from lockgate.model.records import AttemptRow, EffectRow, IntervalRow, ResolutionRow, SettingsChangeRow
 from lockgate.model.statuses import EffectStatus, Outcome, RunStatus
-from tests.flow.driver import GRAPH, HOST, WORKER, Driver, hashed
+from tests.flow.driver import GRAPH, HOST, WORKER, Driver, hashed, pace
 from tests.flow.situations import named, situation
 
 AFTER = {"work": "safe", "safe": "once", "once": "ask", "ask": "decide"}
@@ -31,6 +31,10 @@ class Model:
         self.effect: str | None = None
         self.asked = 0
         self.resolved = 0
+        self.pace = 1
+        self.change = 0
+        self.seen = 0  # the change of the settings that the active attempt saw
+        self.has_timeout = False
 
     @property
     def held(self) -> bool:
@@ -40,12 +44,15 @@ class Model:
 class LawMachine(RuleBasedStateMachine):
     @initialize(moves=st.integers(0, 24))
     def begin(self, moves: int) -> None:
-        self.driver = Driver()
+        self.driver = self.new_driver()
         self.model = Model()
         self.resumes_answer = False
         self.terminal: tuple[object, ...] | None = None
         for _ in range(moves):
             self._go_on("again")
+
+    def new_driver(self) -> Driver:
+        return Driver()
 
     def attempt(self, allowed_now: bool, act: object) -> bool:
         """Run `act`; the law must accept it exactly when the model does. A refusal changes nothing."""
@@ -99,6 +106,8 @@ class LawMachine(RuleBasedStateMachine):
         elif model.node in ("ask", "decide") and not self.resumes_answer:
             self.wait()
         else:
+            if model.node == "work" and model.seen != model.change:
+                self.retry_route()
             self.finish_node(True, choice)
 
     @rule(ms=st.sampled_from([0, 1, 999, 31_000]))
@@ -144,7 +153,7 @@ class LawMachine(RuleBasedStateMachine):
         if self.attempt(fits, lambda: self.driver.begin(node)):
             if self.model.node != node:
                 model.effect = None
-            model.phase, model.node = "working", node
+            model.phase, model.node, model.seen, model.has_timeout = "working", node, model.change, False
 
     @precondition(lambda self: self.model.phase == "working")
     @rule(ok=st.booleans(), choice=st.sampled_from(["go", "again", "stop"]))
@@ -156,6 +165,7 @@ class LawMachine(RuleBasedStateMachine):
         output = request.output_hash if request is not None else hashed("null")
         switch = ("ok" if ok else "failed") if node == "safe" else (choice if node == "decide" else None)
         fits = model.effect != "applying" and not (ok and needs_answer and not self.resumes_answer)
+        fits = fits and not (ok and node == "work" and model.seen != model.change)
         wish = t.FinishAttempt(
             attempt_id=attempt,
             outcome=Outcome.OK if ok else Outcome.FAILED,
@@ -248,6 +258,54 @@ class LawMachine(RuleBasedStateMachine):
     def submit(self) -> None:
         if self.attempt(not self.model.paused, self.driver.submit):
             self.model.phase = "answered"
+
+    @precondition(lambda self: self.driver.head.attempt is not None)
+    @rule()
+    def retry_route(self) -> None:
+        model = self.model
+        fits = model.phase == "working" and model.node == "work" and model.seen != model.change
+        wish = t.RetryRoute(attempt_id=self.driver.active)
+        if self.attempt(fits, lambda: self.driver.apply(wish, WORKER)):
+            model.seen = model.change
+
+    @rule(number=st.integers(1, 3), behind=st.sampled_from([0, 0, 1]))
+    def change_settings(self, number: int, behind: int) -> None:
+        model = self.model
+        fits = model.phase != "over" and not behind
+        if self.attempt(fits, lambda: self.driver.change_settings(number, model.change - behind)):
+            model.change += number != model.pace
+            model.pace = number
+
+    @precondition(lambda self: self.driver.head.attempt is not None)
+    @rule(what=st.sampled_from(["prompt", "notice", "update", "timeout"]))
+    def tell(self, what: str) -> None:
+        """What a worker records beside its steps; a computed timeout is set once."""
+        driver, model = self.driver, self.model
+        active = driver.active
+        wishes = {
+            "prompt": t.RecordPrompt(attempt_id=active, prompt_hash=hashed("{}")),
+            "notice": t.RecordNotice(attempt_id=active, message_hash=hashed("{}"), summary="Half done"),
+            "timeout": t.SetTimeout(attempt_id=active, timeout_ms=60_000),
+        }
+        fits = model.phase == "working"
+        if what == "timeout":
+            fits = fits and model.node == "end" and not model.has_timeout
+        if self.attempt(fits, lambda: driver.apply(wishes[what], WORKER) if what in wishes else driver.publish(active)):
+            model.has_timeout |= what == "timeout"
+
+    @rule()
+    def block(self) -> None:
+        if self.attempt(self.model.phase == "starting", self.driver.block):
+            self.model.phase = "blocked"
+
+    @precondition(lambda self: self.model.phase == "over")
+    @rule(behind=st.sampled_from([0, 0, 1]))
+    def restart(self, behind: int) -> None:
+        driver = self.driver
+        unsettled = any(row.status in ("applying", "ambiguous") for row in driver.rows(EffectRow))
+        # A second restart names the first child, whatever was seen.
+        fits = driver.has_child or not (behind or unsettled)
+        self.attempt(fits, lambda: driver.restart(driver.head.run.revision - behind))
 
     @rule(counted=st.booleans(), progressed=st.booleans())
     def lose(self, counted: bool, progressed: bool) -> None:
@@ -362,6 +420,14 @@ class LawMachine(RuleBasedStateMachine):
         assert all(row.elapsed_ms >= 0 for row in intervals)
         assert driver.head.run.active_ms == sum(row.elapsed_ms for row in intervals)
         assert driver.head.run.waiting_ms >= 0
+        scope = driver.head.settings
+        assert scope is not None
+        assert (scope.change_number, scope.current_hash) == (self.model.change, hashed(pace(self.model.pace)))
+        changes: list[SettingsChangeRow] = driver.rows(SettingsChangeRow)
+        assert sorted(row.change_number for row in changes) == list(range(1, self.model.change + 1))
+        if self.model.phase == "working":
+            assert driver.head.attempt is not None
+            assert driver.head.attempt.settings_change == self.model.seen
         won = [row for row in driver.rows(ResolutionRow) if row.provenance != "explicit_cancel"]
         assert len(won) == self.model.resolved
 
