@@ -117,3 +117,12 @@ def test_an_output_that_breaks_its_contract_is_refused(bench: Bench) -> None:
         bench.read(lambda connection: commands.check_submission(connection, request_id, {"m": 1}))
     with pytest.raises(PayloadError, match=r"\$\.n"):
         bench.read(lambda connection: commands.check_submission(connection, request_id, {"n": float("nan")}))
+
+
+def test_a_late_submission_is_told_whose_won(bench: Bench) -> None:
+    _, request_id = bench.at_checkpoint()
+    checked = bench.read(lambda connection: commands.check_submission(connection, request_id, {"n": 1}))
+    first = bench.write(lambda tx: commands.submit(tx, checked, actor=USER, key="1"))
+    late = bench.write(lambda tx: commands.submit(tx, checked, actor=USER, key="2"))
+    assert (first.outcome, late.outcome, late.reason) == ("accepted", "conflict", "already_resolved")
+    assert late.winner == {"choice": None, "actor": "bo", "at": first.at, "provenance": "submit"}

@@ -3,6 +3,8 @@
 import sqlite3
 from typing import Any
 
+from msgspec.structs import replace
+
 from lockgate.flow import transitions as t
 from lockgate.flow.answers import check_answer
 from lockgate.flow.contracts import read_contract
@@ -10,13 +12,13 @@ from lockgate.flow.head import RunHead
 from lockgate.model import ids
 from lockgate.model.encoding import MAX_OUTPUT_BYTES, checked, sha256, stored
 from lockgate.model.errors import NotFound
-from lockgate.model.records import Actor, DecisionRow, Human, Receipt, Record, RequestRow, Value
-from lockgate.model.statuses import ActorKind
+from lockgate.model.records import Actor, DecisionRow, Human, Receipt, Record, RequestRow, SubmissionRow, Value
+from lockgate.model.statuses import ActorKind, SubmissionOutcome
 from lockgate.store.commits import Committed
 from lockgate.store.contracts import check_schema
 from lockgate.store.openfile import Transaction
 from lockgate.store.receipts import Wish, command_run, once
-from lockgate.store.rows import read_row
+from lockgate.store.rows import read_row, read_rows
 from lockgate.store.statements import load
 
 _REQUESTS, _VALUES = load("requests"), load("values")
@@ -117,7 +119,13 @@ def submit(tx: Transaction, submission: Submission, *, actor: Actor, key: str, s
         source=source,
     )
     details = {"request_id": request_id, "output_hash": output.hash}
-    return command_run(tx, wish, transition, (output,), lambda done: _receipt(tx, wish, done, details))
+
+    def answer(done: Committed) -> Receipt:
+        receipt = _receipt(tx, wish, done, details)
+        lost = receipt.reason == "already_resolved"
+        return replace(receipt, winner=_accepted(tx.connection, request_id)) if lost else receipt
+
+    return command_run(tx, wish, transition, (output,), answer)
 
 
 def value_of(value: Any) -> Value:
@@ -137,6 +145,15 @@ def _receipt(tx: Transaction, wish: Wish, done: Committed, details: dict[str, An
         winner=result.get("winner"),
         details=details,
     )
+
+
+def _accepted(connection: sqlite3.Connection, request_id: str) -> dict[str, Any] | None:
+    """Whose ordinary answer won, and when; it has no choice."""
+    rows = connection.execute(_REQUESTS["submissions"], {"request_id": request_id}).fetchall()
+    won = next((row for row in read_rows(SubmissionRow, rows) if row.outcome is SubmissionOutcome.ACCEPTED), None)
+    if won is None:
+        return None
+    return {"choice": None, "actor": won.actor_id, "at": won.submitted_at, "provenance": won.source}
 
 
 def _by_hash(arguments: dict[str, Any]) -> dict[str, Any]:
