@@ -1,8 +1,9 @@
 """The attempts of a run as the Timeline and the Steps tab show them, made from its rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
-from lockgate.model.records import AttemptRow, EventView, RequestRow, RunDetail
+from lockgate.model.records import AttemptRow, EventView, IntervalRow, RequestRow, RunDetail
 from lockgate.model.statuses import AttemptStatus, Clock, RequestStatus
 from lockgate.model.text import clean
 from lockgate.view.segments import attempt_segments, doubts, interruptions, pauses, run_pauses
@@ -27,13 +28,10 @@ def shown_timeline(
     paused = pauses(marks, row.finished_at)
     lost = interruptions(marks)
     asked = doubts(marks, row.finished_at)
-    work = {
-        attempt.attempt_id: [each for each in detail.intervals if each.attempt_id == attempt.attempt_id]
-        for attempt in detail.attempts
-    }
+    work, asking = _by_attempt(detail.intervals), _by_attempt(detail.requests)
     attempts = []
     for attempt in detail.attempts:
-        requests = [each for each in detail.requests if each.attempt_id == attempt.attempt_id]
+        requests = asking.get(attempt.attempt_id, [])
         mark, outcome = outcome_of(attempt, requests, detail, lost, labels or {})
         attempts.append(
             ShownAttempt(
@@ -48,7 +46,7 @@ def shown_timeline(
                 outcome=outcome,
                 segments=attempt_segments(
                     attempt,
-                    work[attempt.attempt_id],
+                    work.get(attempt.attempt_id, []),
                     requests,
                     paused,
                     lost.get(attempt.attempt_id),
@@ -70,6 +68,16 @@ def shown_timeline(
         ticking=_TICKING.get(row.clock),
         ticking_since=row.clock_since,
     )
+
+
+R = TypeVar("R", IntervalRow, RequestRow)
+
+
+def _by_attempt(rows: Iterable[R]) -> dict[str, list[R]]:
+    found: dict[str, list[R]] = {}
+    for row in rows:
+        found.setdefault(row.attempt_id, []).append(row)
+    return found
 
 
 def outcome_of(

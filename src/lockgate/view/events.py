@@ -3,9 +3,10 @@
 Payloads are read by field with defaults: an event that a newer version wrote is shown by its type alone.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import msgspec
 
 from lockgate.model.ids import fingerprint
 from lockgate.model.records import Actor, EventView
@@ -16,8 +17,6 @@ from lockgate.view.snapshots import ShownEvent
 from lockgate.view.times import duration, fine_duration
 
 Payload = Mapping[str, Any]
-
-PAYLOAD_CHARS = 65_536
 
 _MARKS: dict[str, tuple[str, Role]] = {
     "node_failed": ("failed", "bad"),
@@ -58,9 +57,8 @@ def shown_event(event: EventView, numbers: Mapping[str, int] | None = None) -> S
 
 
 def payload_text(payload: Payload) -> str:
-    """The payload as indented JSON, cleaned, its line ends kept."""
-    text = json.dumps(payload, indent=2, ensure_ascii=False, sort_keys=True)
-    return clean(text[:PAYLOAD_CHARS], multiline=True)
+    """The payload as compact JSON on one line, cleaned: still JSON, since JSON escapes what ends a string."""
+    return clean(msgspec.json.encode(payload).decode())
 
 
 def _subject(event: EventView, numbers: Mapping[str, int]) -> str:

@@ -135,7 +135,8 @@ class ShownTimeline:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """A trace event in words. `mark` names a glyph (or nothing) and `role` the colour of mark and type."""
+    """A trace event in words. `mark` names a glyph (or nothing), `role` the colour of mark and type, `payload` is
+    compact JSON."""
 
     event_seq: int
     seq: int

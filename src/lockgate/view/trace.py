@@ -1,6 +1,9 @@
 """The Trace tab: one row per event, the newest at the end."""
 
+import json
+
 from lockgate.model.statuses import Word
+from lockgate.model.text import clean
 from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, restyled, right
 from lockgate.view.glyphs import Glyphs
 from lockgate.view.lens import Band, Lens
@@ -95,5 +98,6 @@ def payload_lines(event: ShownEvent, cells: int, lens: Lens) -> list[Line]:
     zone = lens.zone
     head = joined(Span(f"  {event.type}", "strong", bold=True), Span(f"  seq {event.seq}", "muted"))
     facts = joined(blank(2), Span(f"{milli(event.at, zone)}  {event.subject}  {event.detail}", "muted"))
-    body = [joined(blank(4), Span(text)) for text in event.payload.split("\n")]
+    text = json.dumps(json.loads(event.payload), indent=2, ensure_ascii=False, sort_keys=True)
+    body = [joined(blank(4), Span(row)) for row in clean(text, multiline=True).split("\n")]
     return [fitted(line, cells, lens.glyphs.ellipsis) for line in (head, facts, EMPTY, *body)]
