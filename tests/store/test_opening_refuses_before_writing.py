@@ -292,6 +292,8 @@ def test_a_closed_directory_without_a_log_is_a_still_picture(unwritable: Path) -
 
 def test_a_log_that_cannot_be_opened_names_the_directory(unwritable: Path) -> None:
     (unwritable.parent / "state.sqlite-wal").write_bytes(b"")
+    assert as_user(unwritable).startswith("still")
+    (unwritable.parent / "state.sqlite-wal").write_bytes(b"a commit")
     told = as_user(unwritable)
     assert told.startswith("refused")
     assert str(unwritable.parent) in told

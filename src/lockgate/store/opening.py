@@ -62,7 +62,7 @@ def open_reading(path: Path, patience: Patience) -> tuple[sqlite3.Connection, bo
             set_pragmas(connection, path, (*_PRAGMAS, _QUERY_ONLY))
         except sqlite3.OperationalError as error:
             connection.close()
-            if still or os.path.exists(f"{path}-wal"):
+            if still or _has_log(path):
                 raise StoreReadOnly(str(path), f"its write-ahead log in {path.parent} cannot be opened") from error
         except BaseException:
             connection.close()
@@ -70,6 +70,14 @@ def open_reading(path: Path, patience: Patience) -> tuple[sqlite3.Connection, bo
         else:
             return connection, still
     raise AssertionError("unreachable")
+
+
+def _has_log(path: Path) -> bool:
+    """Whether a write-ahead log may hold commits that the main file lacks; an empty one is a reader's leftover."""
+    try:
+        return os.stat(f"{path}-wal").st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def check_place(path: Path) -> None:
