@@ -17,6 +17,8 @@ from lockgate.store import commands
 from tests.host.bench import Bench, kill, until
 
 STEPS = 400
+PAUSE_S = 1.0
+"""Between two launches that are measured: a person does not answer at once, and a host gets ready meanwhile."""
 
 LOOP = f"""
 from lockgate import switch_edge
@@ -75,6 +77,7 @@ def launches(count: int = 15) -> dict[str, Any]:
     first: list[float] = []
     with place.host_when_started() as start:
         for _ in range(count):
+            time.sleep(PAUSE_S)
             run_id = start(file)
             place.until_status(run_id, "completed")
             times = dict(place.rows("SELECT type, at FROM events WHERE run_id = ?", run_id))
@@ -92,7 +95,7 @@ def answers(count: int = 10) -> dict[str, float]:
             place.until_status(run_id, "waiting")
             query = "SELECT request_id, digest FROM requests WHERE run_id = ?"
             request_id, digest = place.rows(query, run_id)[0]
-            time.sleep(0.1)
+            time.sleep(PAUSE_S)
             place.command(commands.answer, request_id, "yes", text=None, digest=digest, human=Human.for_test())
             answered = time.time()
             until(lambda number=number: len(place.log()) == number + 1, "resumed")

@@ -149,6 +149,10 @@ class Bench:
 
     # --- hosts ---
 
+    def host_pid(self) -> int:
+        found: int = until(lambda: self.rows("SELECT pid FROM host_state")[0][0], "a host")
+        return found
+
     @contextlib.contextmanager
     def host_when_started(self) -> Iterator[Callable[[Path], str]]:
         """A function that starts runs under a host that runs already."""

@@ -102,7 +102,7 @@ class Host:
     async def _reap(self, scheduler: Scheduler) -> None:
         while True:
             await asyncio.sleep(REAP_S)
-            reap_orphans(frozenset(supervisor.pid for supervisor in scheduler.active))
+            reap_orphans(scheduler.pids)
 
     async def _write_output(self, ledger: Ledger) -> None:
         while True:

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from lockgate.host.ledger import Ledger, Outlook
 from lockgate.host.output import OutputDesk
 from lockgate.host.recovery import clear_away
+from lockgate.host.standby import Standby
 from lockgate.host.supervisor import Supervisor
 
 LONGEST_SLEEP_S = 10.0
@@ -28,6 +29,7 @@ class Scheduler:
         self._output = output
         self._capacity = capacity
         self._drain = drain
+        self._standby = Standby()
         self._active: dict[str, Supervisor] = {}
         self._tasks: dict[asyncio.Task[None], Supervisor] = {}
         self._woken = asyncio.Event()
@@ -42,6 +44,11 @@ class Scheduler:
     @property
     def active(self) -> tuple[Supervisor, ...]:
         return tuple(self._active.values())
+
+    @property
+    def pids(self) -> frozenset[int | None]:
+        """The processes of this host's own launches."""
+        return frozenset({self._standby.pid, *(supervisor.pid for supervisor in self.active)})
 
     def stop_run(self, run_id: str, cause: str) -> None:
         supervisor = self._active.get(run_id)
@@ -61,6 +68,8 @@ class Scheduler:
                 continue
             if self._drain and not self._tasks and outlook.available_in_ms is None:
                 return
+            if len(self._tasks) < self._capacity or outlook.available_in_ms is not None:
+                self._standby.prepare()
             await self._sleep(self._seconds_until(outlook))
         raise self._failure
 
@@ -107,7 +116,7 @@ class Scheduler:
             claimed = await self._ledger.claim_next(self._active.keys())
             if claimed is None:
                 break
-            self._launch(Supervisor(claimed, self._ledger, self._output))
+            self._launch(Supervisor(claimed, self._ledger, self._output, self._standby))
         return len(self._tasks) > before
 
     def _launch(self, supervisor: Supervisor) -> None:
@@ -136,3 +145,4 @@ class Scheduler:
         for supervisor in self.active:
             supervisor.stop("host_stopped")
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._standby.close()

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-RUN_MARK = "LOCKGATE_RUN_ID"
-NODE_MARK = "LOCKGATE_NODE"
 OWN_PREFIX = "LOCKGATE_"
 
 
@@ -26,9 +24,15 @@ class Spawned:
         child.stdout.close()
         child.stderr.close()
 
+    def close(self) -> None:
+        """For a process that was never used: nobody else has taken its descriptors over."""
+        self.socket.close()
+        os.close(self.stdout)
+        os.close(self.stderr)
 
-def spawn(run_id: str, *, environment: Mapping[str, str]) -> Spawned:
-    """Starts `python -m lockgate.host.worker`. Raises OSError where no process can be made."""
+
+def spawn(environment: Mapping[str, str]) -> Spawned:
+    """Starts `python -m lockgate.host.worker`, which waits for its launch. Raises OSError."""
     ours, theirs = socket.socketpair()
     with theirs:
         try:
@@ -37,7 +41,7 @@ def spawn(run_id: str, *, environment: Mapping[str, str]) -> Spawned:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=worker_environment(environment, run_id),
+                env=worker_environment(environment),
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )
@@ -47,10 +51,9 @@ def spawn(run_id: str, *, environment: Mapping[str, str]) -> Spawned:
     return Spawned(child, ours)
 
 
-def worker_environment(environment: Mapping[str, str], run_id: str) -> dict[str, str]:
+def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The host's environment without its own settings: a workflow must not inherit the store's path by accident.
 
-    Node and attempt are set by the engine as each one starts.
+    The run is set by the worker, node and attempt by the engine, as each one starts.
     """
-    kept = {name: value for name, value in environment.items() if not name.startswith(OWN_PREFIX)}
-    return {**kept, RUN_MARK: run_id}
+    return {name: value for name, value in environment.items() if not name.startswith(OWN_PREFIX)}

@@ -6,7 +6,6 @@ cancelled), that command finds no claim and changes nothing.
 """
 
 import asyncio
-import os
 import signal
 import time
 import traceback
@@ -21,7 +20,8 @@ from lockgate.host.pipes import Capture
 from lockgate.host.processes import kill_descendants, signal_group
 from lockgate.host.protocol import FrameError
 from lockgate.host.session import Session
-from lockgate.host.spawning import Spawned, spawn
+from lockgate.host.spawning import Spawned
+from lockgate.host.standby import Standby
 from lockgate.host.verdict import LOAD_LIMIT_S, SILENT, Ending, ending_of
 from lockgate.model.errors import StoreError
 
@@ -39,11 +39,12 @@ _KILL_S = 5.0
 class Supervisor:
     """Supervises one claimed run from launch to end; `run` returns when nothing of the launch is left."""
 
-    def __init__(self, claimed: Claimed, ledger: Ledger, output: OutputDesk) -> None:
+    def __init__(self, claimed: Claimed, ledger: Ledger, output: OutputDesk, standby: Standby) -> None:
         self.claimed = claimed
         self._ledger = ledger
         self._execution = ledger.execution(claimed)
         self._output = output
+        self._standby = standby
         self._stopped: str | None = None
         self._stop = asyncio.Event()
         self._session: Session | None = None
@@ -67,7 +68,7 @@ class Supervisor:
     async def run(self) -> None:
         """Raises StoreError only where the store itself is gone or damaged."""
         try:
-            spawned = spawn(self.run_id, environment=os.environ)
+            spawned = self._standby.take()
         except OSError as error:
             ending = Ending(load_error=f"no process could be started: {error.strerror}")
         else:

@@ -80,6 +80,7 @@ async def _execute(client: HostClient, loaded: Loaded) -> str:
 async def _load(client: HostClient, launch: Launch) -> Loaded | None:
     """The workflow, if it is the one that was started; otherwise the host is told why not."""
     try:
+        os.environ["LOCKGATE_RUN_ID"] = launch.run_id
         os.chdir(launch.project_dir)
         loaded = load(Path(launch.file), launch.name, project_dir=Path(launch.project_dir))
     except LockgateError as error:
