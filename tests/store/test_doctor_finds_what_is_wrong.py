@@ -137,7 +137,7 @@ def test_a_status_that_nobody_writes_is_found(copy: tuple[Path, dict[str, str]])
     change(path, "UPDATE run_queue SET owner_kind = 'ghost' WHERE run_id = ?", runs["working"])
     found = seen(path)
     assert "store_damaged" in codes(found)
-    assert any("cut short" in line for line in found.unknown)
+    assert any("cut short by damage" in line for line in found.unknown)
 
 
 def test_every_hash_column_is_known_to_be_a_value_or_not() -> None:

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lockgate.model.errors import Refused, StoreError, StoreForeign, StoreMissing, StoreTooNew
+from lockgate.model.errors import Refused, StoreError, StoreForeign, StoreMissing, StoreTooNew, StoreTooOld
 from lockgate.store import hosts, migrations, opening
 from lockgate.store.audit import audit
 from lockgate.store.backup import contents, reading_inactive
 from lockgate.store.hosts import Identity
-from lockgate.store.migrations import KNOWN_VERSION, Rung, bring_up, digest_of, ladder, migrate
+from lockgate.store.migrations import KNOWN_VERSION, Rung, digest_of, ladder, migrate
 from lockgate.store.once import read_once
+from lockgate.store.openfile import open_file
 from lockgate.store.statements import schema
 
-from .conftest import Bench
+from .conftest import Bench, HandClock
 
 V1 = Path(__file__).parent / "data" / "v1.sqlite"
 LATER = Rung(number=KNOWN_VERSION + 1, name="later", script="ALTER TABLE meta ADD COLUMN later TEXT;\n")
@@ -81,13 +82,24 @@ def test_a_present_store_is_left_alone(bench: Bench) -> None:
     migrated = migrate(bench.path)
     assert (migrated.before, migrated.after, migrated.backup) == (KNOWN_VERSION, KNOWN_VERSION, None)
     assert bench.path.stat().st_mtime_ns == before
-    assert bring_up(bench.path) is None
 
 
-def test_there_may_be_nothing_to_bring_up(tmp_path: Path) -> None:
-    assert bring_up(tmp_path / "none.sqlite") is None
+def test_nothing_is_no_store(tmp_path: Path) -> None:
     with pytest.raises(StoreMissing):
         migrate(tmp_path / "none.sqlite")
+
+
+def test_who_may_make_a_store_migrates_it_and_nobody_else(old: Path) -> None:
+    for options in ({}, {"read_only": True}):
+        with pytest.raises(StoreTooOld, match="run lockgate migrate"):
+            open_file(old, HandClock(), **options)
+    assert list(old.parent.glob("*before*")) == []
+    file = open_file(old, HandClock(), create=True)
+    assert len(file.read(lambda c: c.execute("SELECT run_id FROM runs").fetchall())) == 14
+    file.close()
+    (backup,) = old.parent.glob("*before*")
+    with reading_inactive(backup) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
 
 
 class TestTheNextSchema:

@@ -110,7 +110,7 @@ def _open(path: Path, notes: _Notes) -> sqlite3.Connection | None:
         notes.unknown.append("the rows: the store could not be opened")
         return None
     if still:
-        notes.unknown.append("what is still in a write-ahead log: the directory cannot be written, so this was a still picture")
+        notes.unknown.append("what others write now: the directory cannot be written, so this was a still picture")
     return connection
 
 

@@ -82,7 +82,8 @@ def check_locks(
     first = look(path)
     size = _size(f"{path}-wal")
     if first is None:
-        return [], [f"the write-ahead log has {size} bytes"], ["who holds SQLite's locks: Linux tells, this system does not"]
+        unknown = "who holds SQLite's locks: Linux tells, this system does not"
+        return [], [f"the write-ahead log has {size} bytes"], [unknown]
     writers, readers = first.writers, first.readers
     before = connection.execute("PRAGMA data_version").fetchone()[0]
     for _ in range(LOOKS if writers or size > wal_limit else 0):

@@ -119,17 +119,6 @@ def migrate(
             connection.close()
 
 
-def bring_up(path: Path, clock: Clock | None = None, is_alive: IsAlive | None = None) -> Migrated | None:
-    """For `host` and `start`: migrates a store that is there and too old; None where there was nothing to do."""
-    try:
-        if path.stat().st_size == 0:
-            return None
-    except OSError:
-        return None
-    found = migrate(path, clock=clock, is_alive=is_alive)
-    return found if found.backup is not None else None
-
-
 def pid_exists(pid: int, start: str) -> bool:
     """The careful answer where nobody compares start times: any process of that number counts as the one."""
     with suppress(ProcessLookupError):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lockgate.model.errors import Refused, StoreDamaged, StoreError, StoreReadOnly
+from lockgate.model.errors import Refused, StoreDamaged, StoreError, StoreReadOnly, StoreTooOld
 from lockgate.model.records import Now
 from lockgate.store import opening
 from lockgate.store.anchor import Anchor
@@ -117,8 +117,8 @@ def open_file(
 ) -> OpenFile:
     """Opens a store; falls back to reading where the file or its directory cannot be written.
 
-    Raises StoreMissing (unless `create`), StoreForeign, StoreTooNew, StoreTooOld, StoreUnsafeLocation,
-    StoreReadOnly, each before anything is written.
+    With `create` it is made where there is none, and migrated where it is too old. Otherwise raises StoreMissing
+    and StoreTooOld; always StoreForeign, StoreTooNew, StoreUnsafeLocation, StoreReadOnly, before anything is written.
     """
     path = Path(path).absolute()
     waiting = patience or Patience(str(path))
@@ -132,7 +132,21 @@ def open_file(
             file = OpenFile(path, connection, waiting, read_only=True, still=still)
             file.why_not = why_not or file.why_not
             return file
-        return OpenFile(path, opening.open_writing(path, waiting), waiting, read_only=False, still=False)
+        connection = _open_writing(path, waiting, clock, migrates=create)
+        return OpenFile(path, connection, waiting, read_only=False, still=False)
+
+
+def _open_writing(path: Path, patience: Patience, clock: Clock, *, migrates: bool) -> sqlite3.Connection:
+    """Those who may make a store also bring an older one to the present schema, after a backup."""
+    try:
+        return opening.open_writing(path, patience)
+    except StoreTooOld:
+        if not migrates:
+            raise
+    from lockgate.store.migrations import migrate
+
+    migrate(path, clock=clock)
+    return opening.open_writing(path, patience)
 
 
 @contextmanager

@@ -211,7 +211,7 @@ def init(call: Call, shared: str | None) -> None:
         made_store = make_shared(call.db, shared)
     else:
         made_store = not call.db.exists()
-        call.write(lambda tx: None, create=True)
+        call.write(lambda tx: None, create=made_store)
     workflow, made_workflow = write_first_workflow(Path.cwd())
     if call.as_json:
         call.document(
