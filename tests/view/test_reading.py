@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lockgate.flow import transitions as t
 from lockgate.model.records import HostView, Now, Run
 from lockgate.model.statuses import Provenance, RequestKind
 from lockgate.store import reads
@@ -16,7 +17,7 @@ from lockgate.view.glyphs import UNICODE
 from lockgate.view.lens import Lens
 from lockgate.view.reading import Reader, host_fact
 from lockgate.view.snapshots import HostState, Interest, Snapshot, StoreFact
-from tests.store.conftest import Bench
+from tests.store.conftest import Bench, value
 
 STORE = StoreFact("state.sqlite")
 
@@ -255,6 +256,30 @@ def test_a_host_is_what_its_lease_and_its_process_say(facts: dict[str, Any], exi
         "capacity": 4,
     }
     assert host_fact(HostView(**{**row, **facts}), (), now, lambda pid: exists).state is state
+
+
+def test_progress_says_how_far_and_how_long(bench: Bench) -> None:
+    run_id = bench.run_id()
+    claim = bench.claim(run_id)
+    bench.ready(claim)
+    attempt = bench.begin(claim, "work")
+    for done in range(1, 8):
+        bench.clock.pass_ms(1_000)
+        data = value({"status": "running", "completed": done * 10, "total": 100, "unit": "rows"})
+        wish = t.PublishUpdate(
+            attempt_id=attempt,
+            update_type="progress",
+            update_key="rows",
+            data_hash=data.hash,
+            update_id=f"update-{done}",
+        )
+        assert bench.propose(claim, wish, values=(data,)).outcome == "accepted"
+    info = look(bench, run_id=run_id, tab="info").detail
+    assert info is not None
+    assert info.info is not None
+    shown = info.info.progress[0]
+    assert (shown.label, shown.text, shown.done) == ("rows", "70 of 100 rows", 0.7)
+    assert shown.estimate == "about 3s, high"
 
 
 def test_a_run_that_is_not_there_has_no_detail(bench: Bench) -> None:

@@ -47,6 +47,7 @@ def _progress(progress: Sequence[Progress], cells: int, lens: Lens) -> list[Line
             bar,
             Span(" " if bar else ""),
             Span(each.text),
+            Span(f"  {each.estimate}" if each.estimate else "", "muted"),
         )
         when = f"{each.node} {moment(each.at, lens.now_ms, lens.zone)}"
         lines.append(spread(start, (Span(when, "muted"),), cells, lens.glyphs.ellipsis, gap=2))

@@ -1,11 +1,13 @@
 """The read of the Info tab: what a run is made of, who holds it, how far it is."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from lockgate.flow import progress
 from lockgate.flow.words import is_lost, waiting_for, word
-from lockgate.model.errors import NotFound
+from lockgate.model.errors import NotFound, PayloadError
 from lockgate.model.ids import short_id
 from lockgate.model.records import Now, Run, RunDetail, UpdateRow
 from lockgate.model.text import clean
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 UPDATES = 20
+SAMPLES = 12
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -32,7 +35,7 @@ def read_info(connection: "sqlite3.Connection", detail: RunDetail, run: Run, now
         input=_value(connection, detail.row.input_hash),
         output=_value(connection, detail.row.output_hash),
         error=_value(connection, detail.row.error_hash),
-        progress=tuple(_progress(connection, detail)),
+        progress=tuple(_progress(connection, detail, now)),
         effects=tuple(shown_effect(effect) for effect in detail.effects),
     )
 
@@ -124,16 +127,12 @@ def _value(connection: "sqlite3.Connection", hash: str | None) -> ShownValue | N
     return shown_value(hash, content, total=size)
 
 
-def _progress(connection: "sqlite3.Connection", detail: RunDetail) -> list[Progress]:
-    """The newest update of each attempt, type and key."""
-    newest: dict[tuple[str, str, str], UpdateRow] = {}
-    for update in detail.updates:
-        newest[(update.attempt_id, update.update_type, update.update_key)] = update
+def _progress(connection: "sqlite3.Connection", detail: RunDetail, now: Now) -> list[Progress]:
+    """The newest update of each attempt, type and key; with an estimate where the attempt still publishes."""
     nodes = {attempt.attempt_id: f"{attempt.node_id} #{attempt.attempt_number}" for attempt in detail.attempts}
     shown = []
-    for update in list(newest.values())[-UPDATES:]:
-        data = _data(connection, update.data_hash)
-        done, text = told(data)
+    for update in detail.updates[-UPDATES:]:
+        done, text = told(_data(connection, update.data_hash))
         shown.append(
             Progress(
                 label=clean(update.update_key),
@@ -141,9 +140,26 @@ def _progress(connection: "sqlite3.Connection", detail: RunDetail) -> list[Progr
                 text=clean(text),
                 done=done,
                 at=update.recorded_at,
+                estimate=_estimated(connection, detail, update, now),
             )
         )
     return shown
+
+
+def _estimated(connection: "sqlite3.Connection", detail: RunDetail, update: UpdateRow, now: Now) -> str:
+    """`about 4m00s, high`: how long the attempt that runs now will still take, and how sure that is."""
+    current = detail.run.current
+    if update.update_type != progress.TYPE or current is None or current.attempt_id != update.attempt_id:
+        return ""
+    published = reads.updates(connection, update.run_id, update.attempt_id)
+    same = [each for each in published if (each.update_type, each.update_key) == (progress.TYPE, update.update_key)]
+    samples = []
+    for each in same[-SAMPLES:]:
+        with suppress(PayloadError):
+            known = progress.read_progress(_data(connection, each.data_hash))
+            samples.append(progress.Sample(at=each.recorded_at, progress=known))
+    found = progress.estimate(samples, now.wall_ms)
+    return f"about {duration(found.remaining_ms)}, {found.confidence}" if found else ""
 
 
 def _data(connection: "sqlite3.Connection", hash: str) -> Any:

@@ -230,13 +230,14 @@ class ShownOutput:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The newest update of one (type, key): a fraction where the data has one, and what it says."""
+    """The newest update of one (type, key): a fraction where the data has one, what it says, how long still."""
 
     label: str
     node: str
     text: str
     done: float | None
     at: int
+    estimate: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from lockgate.store.outputs import output as output
 from lockgate.store.reads.details import attempts as attempts
 from lockgate.store.reads.details import intervals as intervals
 from lockgate.store.reads.details import run as run
+from lockgate.store.reads.details import updates as updates
 from lockgate.store.reads.details import usual_durations as usual_durations
 from lockgate.store.reads.events import event as event
 from lockgate.store.reads.events import events as events

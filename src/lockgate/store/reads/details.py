@@ -60,6 +60,18 @@ def intervals(connection: sqlite3.Connection, run_id: str, first: int, last: int
     return read_rows(r.IntervalRow, connection.execute(_ATTEMPTS["intervals"], named).fetchall())
 
 
+def updates(
+    connection: sqlite3.Connection, run_id: str, attempt_id: str, *, limit: int = 100
+) -> tuple[r.UpdateRow, ...]:
+    """The newest updates of an attempt, every one that was published, in their order."""
+    return _newest(
+        connection,
+        r.UpdateRow,
+        _ATTEMPTS["newest_updates"],
+        {"run_id": run_id, "attempt_id": attempt_id, "limit": limit},
+    )
+
+
 def usual_durations(connection: sqlite3.Connection, workflow: str, node_id: str, limit: int = 200) -> list[int]:
     """Working times in ms of the newest ok attempts of a node of a workflow, newest first."""
     named = {"workflow": workflow, "node_id": node_id, "limit": limit}
