@@ -8,7 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockgate.view.axis import Window, fitting, step_of, ticks
-from lockgate.view.times import DAY, HOUR, MINUTE, SECOND, duration, fine_duration, minute, moment, offset, size
+from lockgate.view.times import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    duration,
+    exact,
+    fine_duration,
+    minute,
+    moment,
+    offset,
+    size,
+    stamp,
+)
 
 NOON = 1_764_417_600_000  # 2025-11-29 12:00 UTC
 
@@ -50,6 +63,12 @@ def test_times_are_of_the_zone_of_the_screen() -> None:
     assert offset(NOON, UTC, short=True) == "+00"
     assert moment(NOON - DAY, NOON, UTC) == "28 Nov 12:00:00"
     assert moment(NOON, NOON, UTC) == "12:00:00"
+
+
+def test_the_time_of_an_event_of_another_day_has_its_date() -> None:
+    assert [stamp(NOON, NOON, UTC, cells) for cells in (8, 12)] == ["12:00:00", "12:00:00.000"]
+    assert [stamp(NOON - DAY, NOON, UTC, cells) for cells in (8, 12)] == ["28 Nov  ", "28 Nov 12:00"]
+    assert exact(NOON - DAY, NOON, UTC) == "28 Nov 12:00:00.000"
 
 
 @given(st.integers(-(10**17), 10**17))

@@ -25,7 +25,7 @@ from lockgate.view.cells import (
 from lockgate.view.decisions import resolution_words, resolver
 from lockgate.view.lens import Lens
 from lockgate.view.snapshots import ShownChoice, ShownInput, ShownRequest, ShownResolution
-from lockgate.view.times import duration, second
+from lockgate.view.times import duration, moment
 
 CARD_CELLS = 94
 BOX_COLUMNS = 100
@@ -105,7 +105,7 @@ def question_lines(request: ShownRequest, cells: int, lens: Lens, *, among: bool
 
 def _deadline(request: ShownRequest, lens: Lens) -> Line:
     if request.resolution is not None:
-        return (Span(f"closed {second(request.resolution.at, lens.zone)}", "muted"),)
+        return (Span(f"closed {moment(request.resolution.at, lens.now_ms, lens.zone)}", "muted"),)
     if not request.is_pending:
         return (Span("closed", "muted"),)
     left_ms = request.left_ms(lens.now_ms)
@@ -182,7 +182,7 @@ def _choice_end(choice: ShownChoice, request: ShownRequest, lens: Lens, pick: Pi
         return (Span("the default", "muted"),) if choice.key == request.default else EMPTY
     if resolution.choice == choice.key:
         who = "its deadline" if resolution.provenance is Provenance.TIMEOUT_POLICY else resolution.actor
-        return (Span(f"{who}, {second(resolution.at, lens.zone)}"),)
+        return (Span(f"{who}, {moment(resolution.at, lens.now_ms, lens.zone)}"),)
     if pick.key == choice.key and not pick.recorded:
         return (Span("your pick, not recorded", "muted"),)
     return EMPTY
@@ -284,7 +284,7 @@ def next_of(request: ShownRequest) -> str:
 def _who_decided(
     request: ShownRequest, resolution: ShownResolution, lens: Lens, *, mine: bool, tried_at: int | None
 ) -> Line:
-    when = second(resolution.at, lens.zone)
+    when = moment(resolution.at, lens.now_ms, lens.zone)
     if resolution.provenance is Provenance.EXPLICIT_CANCEL:
         return joined(Span("Withdrawn", "strong", bold=True), Span(f" at {when}: the run was cancelled"))
     what = Span(resolution_words(request), "strong", bold=True)

@@ -23,7 +23,7 @@ from lockgate.view.cells import (
 from lockgate.view.folds import Fold, folded
 from lockgate.view.lens import Band, Lens
 from lockgate.view.snapshots import Segment, SegmentKind, ShownAttempt, ShownTimeline
-from lockgate.view.times import duration, milli, second
+from lockgate.view.times import duration, exact, second
 
 LABEL_CELLS = 11
 OPEN_MARKS = frozenset({"running", "you", "input", "agent", "effect", "answered"})
@@ -317,9 +317,10 @@ class _Painter:
     def exact(self, attempt: ShownAttempt) -> Line:
         """`approve #1  14:02:42.007 to 14:05:52.130   waited 2m20s, paused 50s`"""
         zone = self.lens.zone
-        end = milli(attempt.ended_at, zone) if attempt.ended_at is not None else "now"
+        ended = attempt.ended_at
+        end = exact(ended, self.lens.now_ms, zone) if ended is not None else "now"
         name = Span(f"  {attempt.node} #{attempt.number}", "strong", bold=True)
-        start = joined(name, Span("  "), Span(f"{milli(attempt.started_at, zone)} to {end}"))
+        start = joined(name, Span("  "), Span(f"{exact(attempt.started_at, self.lens.now_ms, zone)} to {end}"))
         segments = self.segments(attempt)
         parts: list[Line | Span] = []
         for kind in SegmentKind:

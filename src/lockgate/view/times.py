@@ -69,6 +69,20 @@ def moment(ms: int, now_ms: int, zone: tzinfo) -> str:
     return f"{day(ms, zone)} {second(ms, zone)}"
 
 
+def stamp(ms: int, now_ms: int, zone: tzinfo, cells: int) -> str:
+    """The time of an event in a column of 8 or 12 cells: today's to the (milli)second, another day's with its date."""
+    if at(ms, zone).date() == at(now_ms, zone).date():
+        return milli(ms, zone) if cells >= 12 else second(ms, zone)
+    return f"{day(ms, zone):>6} {minute(ms, zone)}" if cells >= 12 else f"{day(ms, zone):>6}  "
+
+
+def exact(ms: int, now_ms: int, zone: tzinfo) -> str:
+    """`14:02:31.118` for today, `28 Nov 14:02:31.118` for another day."""
+    if at(ms, zone).date() == at(now_ms, zone).date():
+        return milli(ms, zone)
+    return f"{day(ms, zone)} {milli(ms, zone)}"
+
+
 def offset(now_ms: int, zone: tzinfo, *, short: bool = False) -> str:
     """The zone as its offset now: `UTC+01:00`, short `+01` (or `+05:30`)."""
     delta = at(now_ms, zone).utcoffset() or timedelta()

@@ -8,7 +8,7 @@ from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, 
 from lockgate.view.glyphs import Glyphs
 from lockgate.view.lens import Band, Lens
 from lockgate.view.snapshots import ShownEvent
-from lockgate.view.times import milli, second
+from lockgate.view.times import exact, stamp
 
 EVENT_CELLS = 20
 SUBJECT_CELLS = 10
@@ -56,11 +56,11 @@ def trace_line(
     ellipsis = lens.glyphs.ellipsis
     brief = lens.band < Band.USUAL and cells < BRIEF_CELLS
     if brief:
-        stamp = f"  {second(event.at, lens.zone)} "
+        start = f"  {stamp(event.at, lens.now_ms, lens.zone, 8)} "
     else:
-        stamp = f"  {milli(event.at, lens.zone)} {right(str(event.seq), seq_cells)}  "
+        start = f"  {stamp(event.at, lens.now_ms, lens.zone, 12)} {right(str(event.seq), seq_cells)}  "
     row = joined(
-        Span(stamp, "muted"),
+        Span(start, "muted"),
         Span(glyph_of(event.mark, lens.glyphs), event.role),
         Span(" "),
         Span(left(event.type, EVENT_CELLS, ellipsis), event.role, selected),
@@ -97,7 +97,7 @@ def payload_lines(event: ShownEvent, cells: int, lens: Lens) -> list[Line]:
     """The event whole: its facts and its payload, one row per line of JSON, clipped."""
     zone = lens.zone
     head = joined(Span(f"  {event.type}", "strong", bold=True), Span(f"  seq {event.seq}", "muted"))
-    facts = joined(blank(2), Span(f"{milli(event.at, zone)}  {event.subject}  {event.detail}", "muted"))
+    facts = joined(blank(2), Span(f"{exact(event.at, lens.now_ms, zone)}  {event.subject}  {event.detail}", "muted"))
     text = json.dumps(json.loads(event.payload), indent=2, ensure_ascii=False, sort_keys=True)
     body = [joined(blank(4), Span(row)) for row in clean(text, multiline=True).split("\n")]
     return [fitted(line, cells, lens.glyphs.ellipsis) for line in (head, facts, EMPTY, *body)]
