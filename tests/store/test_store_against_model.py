@@ -261,7 +261,7 @@ class StoreDriver(Driver):
     ) -> dict[str, Any]:
         asked, key = request or self.pending, self.key()
         text = "because" if choice == "again" else None
-        facts = {"text": text, "digest": digest or asked.digest, "human": human, "key": key}
+        facts: dict[str, Any] = {"text": text, "digest": digest or asked.digest, "human": human, "key": key}
         return self.command(lambda tx: commands.answer(tx, asked.request_id, choice, **facts))
 
     def expire(self) -> dict[str, Any]:
@@ -276,7 +276,8 @@ class StoreDriver(Driver):
 
     def restart(self, expected: int) -> dict[str, Any]:
         key = self.key()
-        facts = {"expected_revision": expected, "started_by": "bo", "started_by_uid": 1000, "actor": USER, "key": key}
+        facts: dict[str, Any] = {"started_by": "bo", "started_by_uid": 1000, "actor": USER, "key": key}
+        facts["expected_revision"] = expected
         told = self.command(lambda tx: commands.restart(tx, self.run_id, definition(GRAPH), **facts))
         self.has_child = True
         return told
@@ -286,7 +287,7 @@ class StoreDriver(Driver):
         return {"head": self.held(lambda tx, token: claims.block(tx, token, code, why, HOST.actor))}
 
     def lose(self, *, counted: bool = True, progressed: bool = True, cause: str = "signal") -> "StoreDriver":
-        facts = {"cause": cause, "counted": counted, "progressed": progressed, "actor": HOST.actor}
+        facts: dict[str, Any] = {"cause": cause, "counted": counted, "progressed": progressed, "actor": HOST.actor}
 
         def end(tx: Transaction) -> Any:
             return claims.lose(tx, self.run_id, self.token.generation if self.token else 0, **facts)
