@@ -7,6 +7,7 @@ from lockgate.view.lens import Lens
 from lockgate.view.snapshots import Block
 
 LABEL_CELLS = 10
+_SIGNS: dict[str, Role] = {"+": "add", "-": "rem"}
 
 
 def block_lines(blocks: Sequence[Block], cells: int, lens: Lens, *, shift: int = 0) -> list[Line]:
@@ -69,12 +70,7 @@ def _field(label: str, value: str, cells: int) -> list[Line]:
 
 def _preformatted(text: str, cells: int, lens: Lens, shift: int) -> Line:
     """`│ + added`: the sign of a difference keeps its own column whatever is scrolled."""
-    sign, role = " ", "text"
-    if text[:1] in ("+", "-"):
-        sign, role = text[0], "add" if text[0] == "+" else "rem"
-        text = text[1:]
-    else:
-        text = f" {text}"
-    style: Role = "add" if role == "add" else "rem" if role == "rem" else "text"
-    row = joined(Span(f"{lens.glyphs.upright} ", "line"), Span(f"{sign}{text[shift:]}", style))
+    role = _SIGNS.get(text[:1])
+    sign, rest = (text[0], text[1:]) if role else (" ", f" {text}")
+    row = joined(Span(f"{lens.glyphs.upright} ", "line"), Span(f"{sign}{rest[shift:]}", role or "text"))
     return clipped(row, cells, lens.glyphs.ellipsis)

@@ -24,18 +24,13 @@ def said(words: tuple[str, str], cells: int, lens: Lens) -> list[Line]:
     return [fitted(row, cells) for row in rows]
 
 
-def first_command() -> str:
-    """What `y` copies on an empty store."""
-    return _COMMANDS[0][1]
-
-
 def start_here(snapshot: Snapshot, cells: int, lens: Lens) -> list[Line]:
     """Pane 3 of an empty store: four commands, and the facts of this store."""
     rows: list[Line] = [] if lens.short else [EMPTY]
     for name, command, what in _COMMANDS:
         rows.append(
             joined(
-                Span(f"  {lens.glyphs.on if lens.glyphs.live_end == '>' else lens.glyphs.live_end} ", "accent"),
+                Span(f"  {lens.glyphs.live_end} ", "accent"),
                 Span(left(name, NAME_CELLS), "strong", bold=True),
                 Span(f" {command}", "accent"),
             )

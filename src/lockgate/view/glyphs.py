@@ -50,11 +50,7 @@ class Glyphs:
     close_quote: str
     box: str  # corners: top left, top right, bottom left, bottom right
     up: str
-    down: str
-    back: str
-    on: str
     ok: str
-    failed: str
 
     def key(self, name: str) -> str:
         """A key's name as this terminal can draw it: arrows in words where it has no arrows."""
@@ -117,11 +113,7 @@ UNICODE = Glyphs(
     close_quote="”",
     box="┌┐└┘",
     up="↑",
-    down="↓",
-    back="←",
-    on="→",
     ok="✓",
-    failed="✗",
 )
 
 ASCII = Glyphs(
@@ -177,9 +169,5 @@ ASCII = Glyphs(
     close_quote='"',
     box="++++",
     up="^",
-    down="v",
-    back="<",
-    on=">",
     ok="+",
-    failed="x",
 )

@@ -6,9 +6,6 @@ from lockgate.model.records import AttemptRow, EventView, IntervalRow, RequestRo
 from lockgate.model.statuses import AttemptStatus, RequestKind
 from lockgate.view.snapshots import Segment, SegmentKind
 
-MARKS = ("run_paused", "run_unpaused", "run_interrupted", "effect_ambiguous", "effect_resolved")
-"""The events that the timeline needs besides the rows."""
-
 Span = tuple[int, int | None]
 
 

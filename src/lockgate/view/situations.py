@@ -12,7 +12,6 @@ from lockgate.view.snapshots import ShownRun
 from lockgate.view.times import duration
 
 WRONG_NOW = frozenset({Word.OVERDUE, Word.LOST, Word.BLOCKED})
-OVER = frozenset({Word.COMPLETED, Word.FAILED, Word.TIMED_OUT, Word.CANCELLED})
 QUIET = frozenset({Word.COMPLETED, Word.CANCELLED})
 MOVING = frozenset({Word.RUNNING, Word.STARTING, Word.ANSWERED, Word.INTERRUPTED})
 
@@ -79,7 +78,7 @@ def phrase(run: Run, lens: Lens) -> str:
     name = word(run, lens.now)
     text = label(name)
     if name is Word.WAITING:
-        return f"{text} {_FOR.get(run.request_kind, 'for you') if run.request_kind else 'for you'}"
+        return f"{text} {_FOR[run.request_kind or RequestKind.DECISION]}"
     if name is Word.BLOCKED:
         return f"{text}: {blocked_reason(run)}"
     if name is Word.OVERDUE:

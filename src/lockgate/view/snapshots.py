@@ -130,7 +130,6 @@ class ShownTimeline:
     waited_ms: int
     ticking: SegmentKind | None
     ticking_since: int
-    waits_for_you: bool = True
 
 
 @dataclass(frozen=True, slots=True)
