@@ -1,7 +1,10 @@
 """The dashboard, and one frame of it as text."""
 
+import gc
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
@@ -16,9 +19,21 @@ def open_on(call: Call, run: str | None, read_only: bool) -> int:
     """Opens the dashboard and stays until it is left."""
     need_terminal("the dashboard", "lockgate --once prints one frame, lockgate runs a list")
     run_id = None if run is None else call.run_id(run)
-    from lockgate.tui import run_dashboard
+    with _undisturbed():
+        from lockgate.tui import run_dashboard
 
     return run_dashboard(call.db, settings=call.settings, read_only=read_only, run_id=run_id)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Imports make no garbage: looking for it again and again takes a tenth of them, and later of every look."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def print_once(call: Call, size: str | None, run: str | None) -> int:
