@@ -42,9 +42,7 @@ def _watch(shown: Dashboard, path: Path, rate: int, seconds: float) -> tuple[flo
         assert line_of(writer) == "ready"
         assert writer.stdin is not None
         count, apart = round(rate * seconds), 1000 / rate
-        # A commit takes its time too: the pause is what is left of the period.
-        pause = apart if rate < 10 else max(0.0, apart - 1.5)
-        writer.stdin.write(f"{count} {pause} {pause}\n")
+        writer.stdin.write(f"{count} {apart} {apart}\n")
         writer.stdin.flush()
         began = time.monotonic()
         found = _cost(shown, seconds)

@@ -46,8 +46,10 @@ class Toggler:
 
 def series(toggler: Toggler, count: int, least_ms: float, most_ms: float) -> list[tuple[int, int]]:
     commits = []
+    due = time.monotonic()
     for _ in range(count):
-        time.sleep(random.uniform(least_ms, most_ms) / 1000)
+        due += random.uniform(least_ms, most_ms) / 1000
+        time.sleep(max(0.0, due - time.monotonic()))
         seq = toggler.toggle()
         commits.append((seq, time.monotonic_ns()))
     return commits
