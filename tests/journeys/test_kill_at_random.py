@@ -48,12 +48,13 @@ def test_runs_survive_everything(tmp_path: Path, seed: int, enough: int) -> None
         with bench.host() as host:
             for _ in range(chance.randint(0, 2)):
                 seen = len(bench.log()) + chance.randint(1, 8)
-                until(lambda seen=seen: len(bench.log()) >= seen or finished(bench, runs), "progress")
+                until(lambda seen=seen: len(bench.log()) >= seen or is_stuck(bench, runs), "progress")
                 kills += kill_a_worker(bench, chance)
+            for run_id in runs:
+                resume_if_blocked(bench, run_id)
             if kills >= enough:
                 for run_id in runs:
-                    resume_if_blocked(bench, run_id)
-                    bench.until_status(run_id, "completed", within_s=30)
+                    until(lambda run_id=run_id: is_completed(bench, run_id), f"{run_id} completed", within_s=30)
             else:
                 kill(host.pid)
                 host.wait()
@@ -62,8 +63,15 @@ def test_runs_survive_everything(tmp_path: Path, seed: int, enough: int) -> None
     assert bench.rows("SELECT count(*) FROM run_queue WHERE token_hash IS NOT NULL") == [(0,)]
 
 
-def finished(bench: Bench, runs: list[str]) -> bool:
-    return all(bench.run(run_id).status == "completed" for run_id in runs)
+def is_stuck(bench: Bench, runs: list[str]) -> bool:
+    """Whether no run moves any more by itself: each is over or blocked."""
+    found = [bench.run(run_id) for run_id in runs]
+    return all(run.status == "completed" or run.error_code is not None for run in found)
+
+
+def is_completed(bench: Bench, run_id: str) -> bool:
+    resume_if_blocked(bench, run_id)
+    return bench.run(run_id).status == "completed"
 
 
 def kill_a_worker(bench: Bench, chance: random.Random) -> int:
