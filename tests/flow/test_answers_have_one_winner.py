@@ -109,6 +109,8 @@ def test_an_ordinary_request_is_answered_once_too() -> None:
         source="user",
     )
     assert driver.apply(again)["outcome"] == "already_resolved"
+    won, lost = driver.rows(SubmissionRow)
+    assert lost.winner == won.submission_id
 
 
 @pytest.mark.parametrize(

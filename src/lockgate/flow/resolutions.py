@@ -181,10 +181,10 @@ def answer(draft: Draft, wish: t.Answer, facts: Facts) -> dict[str, Any]:
     submission = _submission(draft, wish.submission_id, request, "human", wish.response_hash, wish.human)
     lost = _lost(draft.head, request, facts.resolution)
     if lost is not None:
-        return _keep(draft, submission, lost, facts.resolution)
+        return _keep(draft, submission, lost, request, facts.resolution)
     _refuse_when_paused(draft.head)
     if request.deadline_at is not None and draft.now.wall_ms > request.deadline_at:
-        return _keep(draft, submission, SubmissionOutcome.EXPIRED, None)
+        return _keep(draft, submission, SubmissionOutcome.EXPIRED, request, None)
     chosen = _choice(draft.head.graph.node(request.node_id).choices, wish.choice)
     _check_policy(draft.head, request, wish.human, chosen)
     resolution = ResolutionRow(
@@ -243,7 +243,7 @@ def submit(draft: Draft, wish: t.Submit, facts: Facts) -> dict[str, Any]:
     submission = _submission(draft, wish.submission_id, request, wish.source, wish.output_hash, None)
     lost = _lost(draft.head, request, None)
     if lost is not None:
-        return _keep(draft, submission, lost, None)
+        return _keep(draft, submission, lost, request, None)
     _refuse_when_paused(draft.head)
     _settle(draft, request, submission, None)
     return {"outcome": "accepted"}
@@ -272,11 +272,14 @@ def _refuse_when_paused(head: RunHead) -> None:
 
 
 def _keep(
-    draft: Draft, submission: SubmissionRow, outcome: SubmissionOutcome, resolution: ResolutionRow | None
+    draft: Draft,
+    submission: SubmissionRow,
+    outcome: SubmissionOutcome,
+    request: RequestRow,
+    resolution: ResolutionRow | None,
 ) -> dict[str, Any]:
     """A losing answer changes nothing but is kept with its text, and is told who won."""
-    winner = resolution.submission_id if resolution is not None else None
-    kept = msgspec.structs.replace(submission, outcome=outcome, winner=winner)
+    kept = msgspec.structs.replace(submission, outcome=outcome, winner=request.accepted_submission_id)
     draft.emit("submission_rejected", ev.SubmissionRejected(submission=kept))
     return {"outcome": str(outcome), "winner": _told(resolution)}
 
