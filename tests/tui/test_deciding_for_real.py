@@ -89,6 +89,7 @@ async def test_a_deadline_that_passes_under_the_card_is_the_stores_to_judge(path
         await shown.until_it_says("Publish 1.4.0?")
         await shown.press("d", "1")
         await shown.until_it_says("overdue", seconds=3)
+        await shown.until(lambda: not shown.says("armed in"))
         await shown.press("ctrl+s")
         await shown.until_it_says("not recorded: expired")
         assert await shown.decisions(run) == []

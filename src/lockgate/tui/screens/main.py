@@ -226,7 +226,6 @@ class MainScreen(Screen[None]):
             self._read_selected()
 
     def _read_selected(self) -> None:
-        self.timeline.forget()
         self.look(run_id=self.selected, attempt_id=None, trace_first=None, more=0)
 
     @on(LineList.Scrolled)

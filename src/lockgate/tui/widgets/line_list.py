@@ -311,7 +311,8 @@ class LineList(ScrollView, can_focus=True):
         self._say_scrolled()
 
     def on_resize(self, event: events.Resize) -> None:
-        self._rows.clear()
+        self._rows.clear()  # they have the width of before, and may have been painted with it
+        self.refresh()
         self._grow()
         if self.following:
             self._go_to_end()

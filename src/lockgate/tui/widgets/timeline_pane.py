@@ -82,7 +82,11 @@ class TimelinePane(Pane):
         yield self._foot
 
     def show(self, snapshot: Snapshot, lens: Lens) -> None:
+        before = self._detail
         self._detail, self._snapshot, self._lens = snapshot.detail, snapshot, lens
+        if before is not None and (self._detail is None or self._detail.run.run_id != before.run.run_id):
+            self.list.forget()
+            self.fit()
         stale = None if snapshot.store.state.is_live else snapshot.store.as_of
         lost_since = None if self._detail is None else lost_at(self._detail, lens)
         self._view = replace(self._view, stale=stale, lost_since=lost_since)
@@ -154,11 +158,6 @@ class TimelinePane(Pane):
         self.list.show(AttemptsSource(parts.rows))
 
     # Zoom and pan
-
-    def forget(self) -> None:
-        """Another run is selected: its attempts are others, and it is seen whole."""
-        self.list.forget()
-        self.fit()
 
     def fit(self) -> None:
         """The whole run again."""
