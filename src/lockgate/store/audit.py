@@ -228,8 +228,8 @@ def check_receipt(connection: sqlite3.Connection, kept: KeptReceipt, audited: Au
         return Difference(table="events", key=place, column="hash", stored=stored, expected=kept.hash)
     own = next((receipt for receipt in audited.receipts if receipt.seq == kept.seq), None)
     facts = msgspec.to_builtins(own) if own is not None else {}
-    for name in DecisionReceipt.__struct_fields__:
-        # The hash binds the event; this shows that the kept receipt tells it as it is.
+    for name in DecisionReceipt.__struct_fields__[3:]:
+        # The place and the hash bind the event; this shows that the kept receipt tells it as it is.
         if name in kept.said and kept.said[name] != facts.get(name) and audited.difference is None:
             return Difference(table="receipt", key=place, column=name, stored=facts.get(name), expected=kept.said[name])
     return None
