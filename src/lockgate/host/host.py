@@ -1,23 +1,31 @@
 """The host: takes the store over, fills its slots, keeps its lease, and leaves nothing behind when it stops."""
 
 import asyncio
+import logging
 import signal
 from collections.abc import Coroutine
 from pathlib import Path
 
+from lockgate.host.jumps import JumpWatch
 from lockgate.host.leash import until_closed, until_gone
 from lockgate.host.ledger import Ledger
 from lockgate.host.output import FLUSH_S, OutputDesk
 from lockgate.host.processes import adopt_orphans, reap_orphans
 from lockgate.host.recovery import clear_away
 from lockgate.host.scheduler import Scheduler
+from lockgate.store.clock import Clock, SystemClock
 from lockgate.store.shell import open_store
+
+log = logging.getLogger("lockgate.host")
 
 DEFAULT_CAPACITY = 4
 HEARTBEAT_S = 10.0
 """A third of the lease: two heartbeats may be late before anybody may take over."""
 
 REAP_S = 5.0
+CLOCK_LOOK_S = 1.0
+"""How soon a default is taken whose deadline was jumped over."""
+
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -38,6 +46,7 @@ class Host:
         leash_fd: int | None = None,
         parent_pid: int | None = None,
         adopts_orphans: bool = False,
+        clock: Clock | None = None,
     ) -> None:
         self._path = store_path
         self._capacity = max_workers
@@ -45,6 +54,7 @@ class Host:
         self._leash_fd = leash_fd
         self._parent_pid = parent_pid
         self._adopts_orphans = adopts_orphans
+        self._clock = clock or SystemClock()
         self._output = OutputDesk()
 
     async def run(self, stop: asyncio.Event | None = None) -> None:
@@ -54,7 +64,7 @@ class Host:
         from this one, StoreError when the store cannot be used.
         """
         stop = stop or asyncio.Event()
-        async with open_store(self._path, create=True) as store:
+        async with open_store(self._path, create=True, clock=self._clock) as store:
             ledger = Ledger(store)
             await clear_away(await ledger.take_over(self._capacity))
             scheduler = Scheduler(ledger, self._output, capacity=self._capacity, drain=self._drain)
@@ -72,6 +82,7 @@ class Host:
             self._watch(ledger, scheduler),
             self._keep_lease(ledger, scheduler),
             self._write_output(ledger),
+            self._watch_clock(scheduler),
             *([self._reap(scheduler)] if self._adopts_orphans else []),
         ]
         tasks = [asyncio.create_task(work) for work in (*endings, *chores)]
@@ -98,6 +109,15 @@ class Host:
             await asyncio.sleep(HEARTBEAT_S)
             for run_id in await ledger.renew([supervisor.claimed for supervisor in scheduler.active]):
                 scheduler.stop_run(run_id, "claim_ended")
+
+    async def _watch_clock(self, scheduler: Scheduler) -> None:
+        watch = JumpWatch(self._clock.now())
+        while True:
+            await asyncio.sleep(CLOCK_LOOK_S)
+            jump = watch.look(self._clock.now())
+            if jump:
+                log.warning("the wall clock jumped by %+.1f s: it was set, or the machine slept", jump / 1000)
+                scheduler.wake()
 
     async def _reap(self, scheduler: Scheduler) -> None:
         while True:
