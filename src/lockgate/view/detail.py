@@ -6,7 +6,7 @@ import msgspec
 
 from lockgate.flow.graph import decode, remembered
 from lockgate.model.errors import LockgateError, NotFound
-from lockgate.model.records import AttemptRow, Now, ResolutionRow, RunDetail
+from lockgate.model.records import AttemptRow, EventView, Now, ResolutionRow, RunDetail
 from lockgate.model.statuses import NodeKind
 from lockgate.store import reads
 from lockgate.view.attempts import Labels, shown_steps, shown_timeline
@@ -46,6 +46,7 @@ class DetailReader:
         self._detail: RunDetail | None = None
         self._timeline: ShownTimeline | None = None
         self._events: dict[int, ShownEvent] = {}
+        self._marks: tuple[EventView, ...] = ()
 
     def read(
         self,
@@ -62,10 +63,12 @@ class DetailReader:
         run = found[0]
         if self._kept != (run_id, run.revision) or self._detail is None or self._timeline is None:
             self._detail = reads.run(connection, run_id, attempts_limit=ATTEMPTS)
-            marks = reads.marks(connection, run_id)
+            # Events never change: only those since the last read are looked for, however long the run is.
+            seen = self._kept[1] if self._kept is not None and self._kept[0] == run_id else 0
+            self._marks = (*(self._marks if seen else ()), *reads.marks(connection, run_id, after=seen))
             total = self._detail.attempts[-1].ordinal if self._detail.attempts else 0
             labels = choice_labels(connection, self._detail.row.definition_digest)
-            self._timeline = shown_timeline(self._detail, marks, total=total, labels=labels)
+            self._timeline = shown_timeline(self._detail, self._marks, total=total, labels=labels)
             self._kept = (run_id, run.revision)
         detail, timeline = self._detail, self._timeline
         steps = shown_steps(detail, timeline) if interest.tab == "steps" else ()

@@ -23,9 +23,9 @@ def last_events(connection: sqlite3.Connection, run_id: str, *, limit: int = 200
     return _views(connection, "last_of_run", {"run_id": run_id, "limit": limit})[::-1]
 
 
-def marks(connection: sqlite3.Connection, run_id: str, *, limit: int = 500) -> tuple[EventView, ...]:
-    """A run's newest events that change how its time is drawn: pauses, losses, blocks, unclear effects."""
-    return _views(connection, "marks_of_run", {"run_id": run_id, "limit": limit})[::-1]
+def marks(connection: sqlite3.Connection, run_id: str, *, after: int = 0, limit: int = 500) -> tuple[EventView, ...]:
+    """A run's newest events above `after` that change how its time is drawn: pauses, losses, unclear effects."""
+    return _views(connection, "marks_of_run", {"run_id": run_id, "after": after, "limit": limit})[::-1]
 
 
 def event(connection: sqlite3.Connection, run_id: str, seq: int) -> EventView | None:

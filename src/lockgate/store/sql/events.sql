@@ -21,7 +21,7 @@ WHERE e.run_id = :run_id ORDER BY e.seq DESC LIMIT :limit;
 -- marks_of_run: the newest events that change how a run's time is drawn
 SELECT e.event_seq, e.run_id, e.seq, e.type, e.at, e.actor, e.attempt_id, a.node_id, e.payload, e.prev_hash, e.hash
 FROM events e LEFT JOIN node_attempts a ON a.attempt_id = e.attempt_id
-WHERE e.run_id = :run_id AND e.type IN ('run_paused', 'run_unpaused', 'run_interrupted', 'run_parked', 'run_blocked',
+WHERE e.run_id = :run_id AND e.seq > :after AND e.type IN ('run_paused', 'run_unpaused', 'run_interrupted', 'run_parked', 'run_blocked',
     'run_unblocked', 'effect_ambiguous', 'effect_resolved')
 ORDER BY e.seq DESC LIMIT :limit;
 
