@@ -24,6 +24,9 @@ FORGED = {
     r.DecisionRow: "decision_id",
     r.SubmissionRow: "submission_id",
     r.ResolutionRow: "decision_id",
+    r.SettingsRow: "scope_id",
+    r.SettingsChangeRow: "change_id",
+    r.AttemptRow: "attempt_id",
 }
 
 
@@ -119,6 +122,20 @@ def test_a_rewritten_answer_is_not_what_was_written_down(bench: Bench) -> None:
     assert (difference.table, difference.column, difference.stored) == ("human_decision_resolutions", "choice", "stop")
 
 
+def test_rewritten_settings_are_not_what_their_patch_makes(bench: Bench) -> None:
+    run_id = histories.everything(bench)
+    before, after = bench.read(
+        lambda c: c.execute(
+            "SELECT initial_hash, current_hash FROM workflow_settings WHERE run_id = ?", (run_id,)
+        ).fetchone()
+    )
+    bench.write(lambda tx: forge(tx.connection, run_id, lambda text: text.replace(after, before)))
+    difference = audited(bench, run_id).difference
+    assert difference is not None
+    assert (difference.table, difference.column) == ("workflow_setting_changes", "after_hash")
+    assert (difference.stored, difference.expected) == (before, after)
+
+
 def test_a_history_that_cannot_be_is_told(bench: Bench) -> None:
     """The chain holds, but an attempt finishes that was never started."""
     run_id = histories.everything(bench)
@@ -135,7 +152,7 @@ def forge(connection: sqlite3.Connection, run_id: str, change: Any) -> None:
     folded = fold(events, decode(digest, document))
     assert folded.head is not None
     rows: list[Any] = [folded.head.run]
-    for kind in (r.DecisionRow, r.SubmissionRow, r.ResolutionRow):
+    for kind in list(FORGED)[1:]:
         rows.extend(folded.tables[kind].values())
     for row in rows:
         facts, key = msgspec.structs.asdict(row), FORGED[type(row)]

@@ -135,6 +135,11 @@ def _audit(connection: sqlite3.Connection, found: _Found) -> None:
     _name_values(folded, values)
     found.values = check_values(connection, values)
     check_requests(connection, folded)
+    if folded.tables[r.SettingsChangeRow]:
+        # The patch library is loaded only where something was ever patched.
+        from lockgate.store.audit_settings import check_settings
+
+        check_settings(connection, folded)
 
 
 def _name_values(folded: Fold, values: dict[str, str]) -> None:
