@@ -45,7 +45,6 @@ def _run_to_end(connected: socket.socket) -> int:
     asyncio.set_event_loop(loop)
     task = loop.create_task(serve(connected))
     loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return loop.run_until_complete(task)
     except asyncio.CancelledError:
