@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import lockgate
 from lockgate.model.errors import NotFound, Refused, StoreDamaged, StoreError, StoreForeign, StoreMissing, StoreTooNew
 from lockgate.store import backup as module
 from lockgate.store import opening, reads
@@ -37,6 +38,10 @@ def change(path: Path, statement: str, *values: Any) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     assert connection.execute(statement, values).rowcount > 0
     connection.close()
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(lockgate.__file__).parents[1])}
 
 
 def is_refused(copy: Path, live: Path) -> bool:
@@ -143,7 +148,34 @@ def test_an_interrupted_backup_leaves_nothing(bench: Bench, tmp_path: Path, monk
     monkeypatch.setattr(module, "_verify_copy", interrupted)
     with pytest.raises(KeyboardInterrupt):
         back_up(bench.path, tmp_path / "copy.sqlite")
-    assert list(tmp_path.glob("copy*")) == []
+    assert list(tmp_path.glob("*copy*")) == []
+
+
+def test_a_killed_backup_never_looks_like_one(bench: Bench, tmp_path: Path) -> None:
+    bench.run_id()
+    code = """
+import os, sys
+from pathlib import Path
+from lockgate.store import backup
+backup._verify_copy = lambda *_: os.kill(os.getpid(), 9)
+backup.back_up(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+    target = tmp_path / "copy.sqlite"
+    killed = subprocess.run([sys.executable, "-c", code, str(bench.path), str(target)], env=environment())
+    assert killed.returncode == -9
+    assert not target.exists()
+    (part,) = tmp_path.glob(".copy.sqlite.*.part")
+    assert stat.S_IMODE(part.stat().st_mode) == 0o600
+    assert Path(back_up(bench.path, target, bench.clock).path) == target
+
+
+def test_a_name_that_is_taken_meanwhile_is_left(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "copy.sqlite"
+    monkeypatch.setattr(module, "_verify_copy", lambda *_: target.write_text("mine"))
+    with pytest.raises(Refused, match="never overwrites"):
+        back_up(bench.path, target)
+    assert target.read_text() == "mine"
+    assert list(tmp_path.glob(".copy*")) == []
 
 
 # --- the drill ---------------------------------------------------------------------------------------------

@@ -51,36 +51,52 @@ def back_up(store: Path, target: Path | None = None, clock: Clock | None = None)
 
 def copy_into(connection: sqlite3.Connection, store: Path, target: Path) -> Backup:
     """Copies what the open read transaction sees, whatever its schema version, and verifies the copy."""
+    if os.path.lexists(target):
+        raise _exists(target)
     _need_room(connection, target)
     before = contents(connection)
-    with _new_file(target):
-        made = opening.connect(target, "mode=rw")
+    with _part(target) as part:
+        made = opening.connect(part, "mode=rw")
         try:
             connection.backup(made)
             # One file, which nobody has in use: a log beside it would belong to a store.
             made.execute("PRAGMA journal_mode=DELETE")
         finally:
             made.close()
-        opening.sync_directory(target.parent)
-        _verify_copy(store, target, before)
+        _verify_copy(store, part, before)
+        _name(part, target)
     return Backup(path=str(target), size=target.stat().st_size, contents=before)
 
 
 @contextmanager
-def _new_file(target: Path) -> Iterator[None]:
-    """Makes the file, readable by nobody else, and removes it again if what follows fails."""
+def _part(target: Path) -> Iterator[Path]:
+    """A file beside the target, readable by nobody else: it gets the target's name only once it is verified, so
+    that what a killed backup leaves behind never looks like one."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    opening.new_file(part)
     try:
-        opening.new_file(target)
-    except FileExistsError:
-        raise Refused(
-            "backup_exists", f"{target} exists already: a backup never overwrites", path=str(target)
-        ) from None
-    try:
-        yield
-    except BaseException:
-        for leftover in (target, Path(f"{target}-journal"), Path(f"{target}-wal"), Path(f"{target}-shm")):
+        yield part
+    finally:
+        for leftover in (part, *(part.with_name(f"{part.name}{end}") for end in ("-journal", "-wal", "-shm"))):
             leftover.unlink(missing_ok=True)
-        raise
+
+
+def _name(part: Path, target: Path) -> None:
+    """Gives the file its name, which nobody may have taken meanwhile."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise _exists(target) from None
+    except OSError:
+        # A file system without hard links: looking first is the best that there is.
+        if os.path.lexists(target):
+            raise _exists(target) from None
+        part.rename(target)
+    opening.sync_directory(target.parent)
+
+
+def _exists(target: Path) -> Refused:
+    return Refused("backup_exists", f"{target} exists already: a backup never overwrites", path=str(target))
 
 
 def _need_room(connection: sqlite3.Connection, target: Path) -> None:

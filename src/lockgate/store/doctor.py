@@ -117,9 +117,9 @@ def _open(path: Path, notes: _Notes) -> sqlite3.Connection | None:
 def _look(
     connection: sqlite3.Connection, path: Path, notes: _Notes, every_run: bool, clock: Clock, is_alive: IsAlive
 ) -> None:
-    """Each look by itself, all but the last of one moment: where the file gives way, the others still look."""
-    connection.execute("BEGIN")
-    group = _step(notes, path, lambda: connection.execute(_META["meta"]).fetchone()[1])
+    """Each look by itself, in a transaction of its own: none pins the log for all, and where the file gives way
+    under one the others still look."""
+    group = _step(notes, path, connection, lambda: connection.execute(_META["meta"]).fetchone()[1])
     notes.take(check_place(path, group))
     for look in (
         lambda: _facts(connection, notes),
@@ -129,15 +129,19 @@ def _look(
         lambda: _sample(connection, notes, every_run),
         lambda: _orphans(connection, notes),
     ):
-        _step(notes, path, look)
-    connection.execute("ROLLBACK")
-    _step(notes, path, lambda: notes.take(check_locks(path, connection)))
+        _step(notes, path, connection, look)
+    try:
+        with errors_of_the_store(path):
+            notes.take(check_locks(path, connection))
+    except StoreError as error:
+        notes.error(error, path)
 
 
-def _step(notes: _Notes, path: Path, look: Callable[[], Any]) -> Any:
+def _step(notes: _Notes, path: Path, connection: sqlite3.Connection, look: Callable[[], Any]) -> Any:
     """What a look finds; where the file gives way under it, that is a finding too."""
     try:
         with errors_of_the_store(path):
+            connection.execute("BEGIN")
             return look()
     except StoreError as error:
         notes.error(error, path)
@@ -146,6 +150,9 @@ def _step(notes: _Notes, path: Path, look: Callable[[], Any]) -> Any:
         notes.findings.append(
             Finding(code="store_damaged", what=what, where=str(path), action=_ACTIONS["store_damaged"])
         )
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
     notes.unknown.append("what else is wrong: a look was cut short by damage")
     return None
 
