@@ -32,6 +32,8 @@ COMMANDS = {
     "restart": "steering",
     "check": "checking",
     "graph": "checking",
+    "settings": "settings",
+    "set": "settings",
     "effects": "effects",
     "resolve": "effects",
     "config": "storing",
@@ -45,6 +47,9 @@ COMMANDS = {
 }
 """Every command, in the order of the help, and the module of `lockgate.cli.commands` that has it."""
 
+_NAMES = {"set": "set_settings"}
+"""The names of commands that Python uses for something else."""
+
 
 class Commands(click.Group):
     """The commands, each imported when it is named."""
@@ -56,7 +61,8 @@ class Commands(click.Group):
         module = COMMANDS.get(cmd_name)
         if module is None:
             return None
-        found = getattr(importlib.import_module(f"lockgate.cli.commands.{module}"), cmd_name)
+        place = importlib.import_module(f"lockgate.cli.commands.{module}")
+        found = getattr(place, _NAMES.get(cmd_name, cmd_name))
         assert isinstance(found, click.Command)
         return found
 

@@ -12,6 +12,7 @@ from lockgate.model.records import Run, RunDetail
 from lockgate.model.statuses import RunStatus
 
 if TYPE_CHECKING:
+    from lockgate.model.records import SettingsChangeRow, SettingsRow
     from lockgate.store.reads import Page
     from lockgate.view.documents import ReadValue
 
@@ -70,6 +71,22 @@ def read_show(call: Call, run_id: str) -> "tuple[RunDetail, ReadValue]":
 
     detail, values = call.read(read)
     return detail, lambda hash: None if hash is None else values.get(hash)
+
+
+def read_settings(
+    call: Call, run_id: str
+) -> "tuple[tuple[SettingsRow, ...], tuple[SettingsChangeRow, ...], ReadValue]":
+    """The settings scopes of a run, their changes, and a reader of their values, all of one moment."""
+    from lockgate.store import reads
+
+    def read(connection: Any) -> tuple[Any, Any, dict[str, Any]]:
+        scopes, changes = reads.settings(connection, run_id), reads.setting_changes(connection, run_id)
+        named = {scope.initial_hash for scope in scopes} | {scope.current_hash for scope in scopes}
+        named |= {change.patch_hash for change in changes}
+        return scopes, changes, {hash: decoded(reads.value(connection, hash)) for hash in named}
+
+    scopes, changes, values = call.read(read)
+    return scopes, changes, lambda hash: None if hash is None else values.get(hash)
 
 
 def decoded(content: bytes) -> Any:

@@ -23,6 +23,16 @@ def user() -> Actor:
     return Actor(kind=ActorKind.USER, id=login())
 
 
+def speaker() -> Actor:
+    """The person at this terminal where there is one, else the user of this process."""
+    from lockgate.engine.person import human_here
+
+    try:
+        return human_here().actor
+    except Refused:
+        return user()
+
+
 def person(what: str) -> Human:
     """The person at this terminal. Raises NoTerminal with advice where there is none."""
     from lockgate.engine.person import human_here

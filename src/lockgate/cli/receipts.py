@@ -15,6 +15,7 @@ _DONE = {
     "restart": "restarted",
     "resolve": "resolved",
     "resolveEffect": "resolved",
+    "changeSettings": "set",
 }
 
 

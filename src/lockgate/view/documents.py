@@ -21,6 +21,8 @@ from lockgate.model.records import (
     ResolutionRow,
     Run,
     RunDetail,
+    SettingsChangeRow,
+    SettingsRow,
     UpdateRow,
 )
 from lockgate.model.statuses import Clock, RequestStatus, Word
@@ -191,6 +193,39 @@ def effect_document(effect: EffectRow) -> Document:
         "resolved_at": moment(effect.resolved_at),
         "created_at": moment(effect.created_at),
         "settled_at": moment(effect.settled_at),
+    }
+
+
+def settings_document(
+    run_id: str, scopes: Iterable[SettingsRow], changes: Iterable[SettingsChangeRow], value: ReadValue
+) -> Document:
+    """The live settings of a run, one entry for each scope, and the accepted changes, oldest first."""
+    return {
+        "schema": "lockgate.settings.v1",
+        "run_id": run_id,
+        "scopes": [
+            {
+                "mount_path": scope.mount_path,
+                "invocation": scope.invocation,
+                "initial": value(scope.initial_hash),
+                "current": value(scope.current_hash),
+                "change_number": scope.change_number,
+                "updated_at": moment(scope.updated_at),
+            }
+            for scope in scopes
+        ],
+        "changes": [
+            {
+                "change_number": change.change_number,
+                "actor": {"kind": change.actor_kind, "id": change.actor_id},
+                "source": change.source,
+                "patch": value(change.patch_hash),
+                "before_hash": change.before_hash,
+                "after_hash": change.after_hash,
+                "at": moment(change.accepted_at),
+            }
+            for change in changes
+        ],
     }
 
 

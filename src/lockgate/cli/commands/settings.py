@@ -1,0 +1,57 @@
+"""`settings` and `set`: the live settings of a run, and a patch for them."""
+
+from typing import Any
+
+import click
+
+from lockgate.cli.call import Call
+from lockgate.cli.options import command
+from lockgate.cli.people import speaker
+from lockgate.cli.receipts import report
+
+
+@command("settings", short_help="Print the live settings of a run.")
+@click.argument("run")
+def settings(call: Call, run: str) -> None:
+    """Print the settings of RUN as they are now, and every change that was made."""
+    from lockgate.cli.listing import read_settings
+
+    run_id = call.run_id(run)
+    scopes, changes, value = read_settings(call, run_id)
+    if call.as_json:
+        from lockgate.view.documents import settings_document
+
+        call.document(settings_document(run_id, scopes, changes, value))
+        return
+    import json
+
+    if not scopes:
+        call.say("No settings: the workflow declares none.")
+    for scope in scopes:
+        place = f"{scope.mount_path}: " if scope.mount_path else ""
+        call.say(f"{place}{json.dumps(value(scope.current_hash), ensure_ascii=False, indent=2)}")
+        call.say(f"changed {scope.change_number} times")
+    for change in changes:
+        call.say(f"change {change.change_number} by {change.actor_id}: {json.dumps(value(change.patch_hash))}")
+
+
+# The function has another name than its command: `set` is Python's own.
+@command("set", short_help="Change the live settings of a run.")
+@click.argument("run")
+@click.argument("patch", metavar="PATCH")
+@click.option(
+    "--expected-change", type=click.IntRange(min=0), metavar="N", help="Only if nothing changed since change N."
+)
+def set_settings(call: Call, run: str, patch: str, expected_change: int | None) -> int:
+    """Apply a JSON Patch (JSON, @FILE or -) to the settings of RUN. Nodes that start later see it."""
+    from lockgate.cli.values import json_value
+    from lockgate.store import commands
+
+    run_id = call.run_id(run)
+    wish: Any = json_value(patch)
+    receipt = call.write(
+        lambda tx: commands.change_settings(
+            tx, run_id, wish, actor=speaker(), key=call.key, expected_change=expected_change
+        )
+    )
+    return report(call, receipt)
