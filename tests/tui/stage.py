@@ -6,9 +6,9 @@ Only for what is about keys, layout and painting. What is about the store is tes
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from textual import events
 from textual.pilot import Pilot
 from textual.widget import Widget

@@ -1,9 +1,9 @@
 """A decision is recorded by one deliberate press, and by nothing else."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from textual import events
 
 from lockgate.model.errors import StoreBusy

@@ -1,11 +1,11 @@
 """Text from data is shown as it is: never read as markup, never obeyed by the terminal, never cut of its brackets."""
 
 import ast
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 import lockgate.tui
 from lockgate.model.statuses import Provenance, RequestStatus

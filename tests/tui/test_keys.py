@@ -1,8 +1,7 @@
 """Keys do what the help says, in the pane that has the focus, and nothing while a text has it."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from lockgate.model.errors import StoreBusy
 from lockgate.model.statuses import Outcome

@@ -1,8 +1,7 @@
 """The dashboard says the same as `--once` at every size, and fits."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from lockgate.view.cells import plain
 from lockgate.view.frames import frame

@@ -1,8 +1,8 @@
 """A quiet screen writes nothing; a key paints what it moved, and nothing is laid out for it."""
 
 import time
-from dataclasses import replace
 
+from msgspec.structs import replace
 from textual.geometry import Region
 
 from lockgate.tui.widgets.line_block import LineBlock

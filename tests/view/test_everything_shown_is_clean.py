@@ -1,6 +1,5 @@
 """Whatever a workflow, a program or a person wrote: no text of a snapshot can make a terminal do anything."""
 
-import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,9 +43,6 @@ def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
             yield from texts(item, f"{path}.{key}")
     elif isinstance(value, msgspec.Struct):
         yield from texts(msgspec.structs.asdict(value), path)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for each in dataclasses.fields(value):
-            yield from texts(getattr(value, each.name), f"{path}.{each.name}")
 
 
 def dirty(value: Any) -> list[str]:

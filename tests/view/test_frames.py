@@ -1,7 +1,6 @@
 """The whole screen says what the pictures say, at every size, and never a cell too much."""
 
-import dataclasses
-
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -116,9 +115,9 @@ def test_an_empty_store_says_what_to_type() -> None:
 
 
 def test_a_missing_host_is_a_banner_only_while_runs_wait() -> None:
-    shown = dataclasses.replace(snapshot(), host=HostFact())
+    shown = msgspec.structs.replace(snapshot(), host=HostFact())
     assert "until a host starts" not in "\n".join(screen(120, 40, shown))
-    shown = dataclasses.replace(shown, counts=Counts(total=128, need_you=3, waiting_for_host=5))
+    shown = msgspec.structs.replace(shown, counts=Counts(total=128, need_you=3, waiting_for_host=5))
     assert screen(120, 40, shown)[1].startswith(
         "▌ ○ no host  5 runs wait until a host starts. Answers are still recorded."
     )
@@ -133,7 +132,7 @@ def test_stale_data_stays_and_is_labelled() -> None:
         since=NOW.wall_ms - 41_500,
         sentence="the store is locked.",
     )
-    rows = screen(120, 40, dataclasses.replace(snapshot(), store=store))
+    rows = screen(120, 40, msgspec.structs.replace(snapshot(), store=store))
     assert "○ locked 41 s   host not known" in rows[0]
     assert rows[1].startswith("▌ ○ stale  everything below is as of 14:05:49; the store is locked.")
     assert rows[1].endswith("trying again for 41 s")
@@ -144,13 +143,13 @@ def test_stale_data_stays_and_is_labelled() -> None:
 
 
 def test_read_only_is_said_and_is_no_alarm() -> None:
-    rows = screen(120, 40, dataclasses.replace(snapshot(), store=StoreFact("s.sqlite", StoreState.READ_ONLY)))
+    rows = screen(120, 40, msgspec.structs.replace(snapshot(), store=StoreFact("s.sqlite", StoreState.READ_ONLY)))
     assert "● read-only" in rows[0]
     assert rows[1].startswith("▌ read-only  you can look at everything")
 
 
 def test_a_filter_without_a_match_says_so() -> None:
-    shown = dataclasses.replace(snapshot(), runs=RunsPage(everything=128), detail=None)
+    shown = msgspec.structs.replace(snapshot(), runs=RunsPage(everything=128), detail=None)
     text = "\n".join(screen(120, 40, shown))
     assert "No run matches." in text
     assert "Esc clears the filter." in text
@@ -158,7 +157,7 @@ def test_a_filter_without_a_match_says_so() -> None:
 
 
 def test_a_silent_host_shows_its_age() -> None:
-    shown = dataclasses.replace(
+    shown = msgspec.structs.replace(
         snapshot(), host=HostFact(HostState.SILENT, pid=1, capacity=4, heartbeat_at=NOW.wall_ms - 48_000)
     )
     assert "○ host silent 48s" in screen(120, 40, shown)[0]
@@ -201,11 +200,11 @@ def test_every_line_has_exactly_the_width_of_the_screen(
     )
     detail = scene.detail
     assert detail is not None
-    shown = dataclasses.replace(
+    shown = msgspec.structs.replace(
         scene,
         runs=RunsPage(rows=listed, total=28, everything=28),
         decisions=asked,
-        detail=dataclasses.replace(detail, run=listed[0]),
+        detail=msgspec.structs.replace(detail, run=listed[0]),
     )
     lens = Lens(NOW, columns, rows, ASCII if ascii else UNICODE, ZONE)
     lines = frame(shown, lens, focus=focus)
@@ -219,7 +218,7 @@ def test_every_line_has_exactly_the_width_of_the_screen(
 @pytest.mark.parametrize("state", list(HostState))
 @pytest.mark.parametrize("columns", [40, 50, 60, 70, 80, 100, 120, 160])
 def test_the_header_keeps_what_must_never_be_dropped(columns: int, state: HostState) -> None:
-    row = screen(columns, 20, dataclasses.replace(snapshot(), host=HostFact(state, capacity=4)))[0]
+    row = screen(columns, 20, msgspec.structs.replace(snapshot(), host=HostFact(state, capacity=4)))[0]
     assert "3 need you" in row
     assert "4 wrong" in row
     assert "14:06" in row

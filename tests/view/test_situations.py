@@ -108,8 +108,8 @@ def test_a_finished_run_is_all_muted() -> None:
 
 
 def test_a_ghost_says_why_it_is_gone() -> None:
-    import dataclasses
+    import msgspec
 
-    ghost = dataclasses.replace(shown_run(row()), gone="filtered out")
+    ghost = msgspec.structs.replace(shown_run(row()), gone="filtered out")
     assert plain(run_line(ghost, 50, LENS)) == "    gone: filtered out  w title"
     assert ghost.allowed == frozenset()

@@ -1,7 +1,6 @@
 """The timeline says where the time went: worked, waited, paused and lost, and never adds the clocks up."""
 
-import dataclasses
-
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,7 +92,7 @@ def test_a_zoomed_bar_says_where_it_goes_on() -> None:
 
 
 def test_a_run_that_is_over_has_no_live_end() -> None:
-    done = dataclasses.replace(release(), ended_at=NOW.wall_ms)
+    done = msgspec.structs.replace(release(), ended_at=NOW.wall_ms)
     assert "▸" not in "".join(drawn(done))
     assert "now" not in drawn(done)[1]
 
@@ -101,7 +100,7 @@ def test_a_run_that_is_over_has_no_live_end() -> None:
 def test_a_silent_worker_is_lost_since_its_last_word() -> None:
     since = NOW.wall_ms - 60_000
     running = timeline([attempt(1, NOW.wall_ms - 120_000, None, "running")])
-    running = dataclasses.replace(running, ticking=SegmentKind.WORK, ticking_since=NOW.wall_ms - 120_000)
+    running = msgspec.structs.replace(running, ticking=SegmentKind.WORK, ticking_since=NOW.wall_ms - 120_000)
     rows = drawn(running, view=TimelineView(lost_since=since))
     assert "∅ lost" in rows[2]
     assert "╳" in rows[2]
@@ -131,7 +130,9 @@ def test_the_newest_rows_are_kept_and_the_one_under_the_cursor() -> None:
 
 
 def test_attempts_that_are_not_drawn_are_counted() -> None:
-    long = dataclasses.replace(timeline([attempt(n, NOW.wall_ms - 9_000, NOW.wall_ms) for n in range(3)]), total=5_003)
+    long = msgspec.structs.replace(
+        timeline([attempt(n, NOW.wall_ms - 9_000, NOW.wall_ms) for n in range(3)]), total=5_003
+    )
     assert drawn(long)[2] == "  … 5000 earlier attempts are not drawn"
     assert height_of(long, LENS) == 7
 
@@ -169,7 +170,7 @@ def test_every_row_has_the_width_of_the_pane(
     ascii: bool,
 ) -> None:
     attempts = [
-        dataclasses.replace(
+        msgspec.structs.replace(
             attempt(number, start, None if length is None else start + length, node="한국어 node" * 3),
             segments=(Segment(kind, start, None if length is None else start + length),),
         )

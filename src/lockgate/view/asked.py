@@ -1,13 +1,13 @@
 """Requests as screens show them: what is asked, what can be chosen, how it ended."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from lockgate.model.statuses import Intent, Provenance, RequestKind, RequestStatus
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(msgspec.Struct, frozen=True):
     """One block of a presentation: `kind` is paragraph, section, bullets, fields or preformatted."""
 
     kind: str
@@ -16,8 +16,7 @@ class Block:
     fields: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ShownInput:
+class ShownInput(msgspec.Struct, frozen=True):
     """The text that goes with a choice; lengths count characters, both ends included."""
 
     name: str
@@ -26,8 +25,7 @@ class ShownInput:
     max_length: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShownChoice:
+class ShownChoice(msgspec.Struct, frozen=True):
     key: str
     label: str
     intent: Intent
@@ -35,8 +33,7 @@ class ShownChoice:
     consequence: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShownResolution:
+class ShownResolution(msgspec.Struct, frozen=True):
     """How a decision ended. `choice` is None where it was withdrawn; `text` is what came with the choice."""
 
     provenance: Provenance
@@ -48,8 +45,7 @@ class ShownResolution:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRequest:
+class ShownRequest(msgspec.Struct, frozen=True):
     """A pending or decided request, whole: a row of the queue and the contents of the card."""
 
     request_id: str

@@ -1,8 +1,9 @@
 """Time as cells: windows on a run, ticks, and which cell a moment falls into."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import tzinfo
+
+import msgspec
 
 from lockgate.view import times
 from lockgate.view.times import DAY, HOUR, MINUTE, SECOND
@@ -17,8 +18,7 @@ _STEPS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """The span of wall time that a bar's cells stand for, in epoch milliseconds."""
 
     start: int

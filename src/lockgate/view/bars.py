@@ -1,7 +1,6 @@
 """One bar of the timeline: segments, gridlines, live end and outcome painted into cells."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from lockgate.view.axis import Window
 from lockgate.view.cells import Line, Role, Span
@@ -28,21 +27,15 @@ def stroke(kind: SegmentKind, glyphs: Glyphs) -> str:
     }[kind]
 
 
-@dataclass(slots=True)
 class Bar:
     """A row of cells that is painted from the back to the front; `first` and `last` are the segments' extent."""
 
-    width: int
-    window: Window
-    glyphs: Glyphs
-    first: int | None = None
-    last: int | None = None
-    _cells: list[tuple[str, Role, bool]] = field(default_factory=list)
-    _halves: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._cells = [(" ", "text", False)] * self.width
-        self._halves = [0] * self.width
+    def __init__(self, width: int, window: Window, glyphs: Glyphs) -> None:
+        self.width, self.window, self.glyphs = width, window, glyphs
+        self.first: int | None = None
+        self.last: int | None = None
+        self._cells: list[tuple[str, Role, bool]] = [(" ", "text", False)] * width
+        self._halves = [0] * width
 
     def grid(self, ticks: Iterable[int]) -> None:
         """Gridlines behind everything."""

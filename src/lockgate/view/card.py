@@ -4,7 +4,7 @@
 background of a picked row can reach the edge. Rows are exactly `cells` wide.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from lockgate.model.statuses import Provenance, RequestKind, Word
 from lockgate.model.text import clip
@@ -134,8 +134,7 @@ def read_rule(first: int, last: int, total: int, cells: int, lens: Lens, *, seen
     return joined(Span(glyphs.rule * max(cells - line_width(tail), 0), "line"), tail)
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(msgspec.Struct, frozen=True):
     """What the person has picked so far: a choice's key, or nothing."""
 
     key: str | None = None

@@ -1,8 +1,9 @@
 """Lines of styled text measured in terminal cells: what the panes hand to whoever paints them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from lockgate.model.text import cell_width, clip
 
@@ -33,8 +34,7 @@ Role = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A piece of clean text in one style.
 
     The roles `you-fill`, `replay-fill`, `button` and `field` name a background with its own ink; every other

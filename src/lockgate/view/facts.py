@@ -1,7 +1,8 @@
 """What the header says: the state of the store, the state of the host, the counts over all runs."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 
 class StoreState(StrEnum):
@@ -30,8 +31,7 @@ class HostState(StrEnum):
     UNKNOWN = "not known"
 
 
-@dataclass(frozen=True, slots=True)
-class StoreFact:
+class StoreFact(msgspec.Struct, frozen=True):
     """`as_of` is the wall time of the data; `since` the wall time at which the state began."""
 
     file: str
@@ -43,8 +43,7 @@ class StoreFact:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class HostFact:
+class HostFact(msgspec.Struct, frozen=True):
     """`busy` of `capacity` slots execute; `heartbeat_at` is the wall time of the last sign of life."""
 
     state: HostState = HostState.NONE
@@ -54,8 +53,7 @@ class HostFact:
     heartbeat_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(msgspec.Struct, frozen=True):
     """Over all runs, whatever the filter is. `waiting_for_host` are the runs that only a host moves on."""
 
     total: int = 0

@@ -5,7 +5,8 @@ cannot be read is refused as it is typed, with what is wrong, and shows nothing 
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from lockgate.flow.words import waiting_for, word
 from lockgate.model.records import Now, Run
@@ -23,8 +24,7 @@ class BadFilter(ValueError):
     """A filter that cannot be read; the message says what is wrong in a few words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(msgspec.Struct, frozen=True):
     """One condition: `key` is one of KEYS, or text; `value` is in lower case."""
 
     key: str

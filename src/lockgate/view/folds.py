@@ -1,15 +1,15 @@
 """Rows of the timeline: attempts one by one, or the finished repeats of a node in one row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from lockgate.view.snapshots import ShownAttempt
 
 LEAST_REPEATS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(msgspec.Struct, frozen=True):
     """One row: one attempt, or several finished ones of a node; `words` says how the several ended."""
 
     attempts: tuple[ShownAttempt, ...]

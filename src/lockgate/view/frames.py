@@ -1,9 +1,10 @@
 """One whole screen as lines: what `--once` prints, laid out as the dashboard is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
+
+import msgspec
 
 from lockgate.store.clock import SystemClock
 from lockgate.store.location import default_path
@@ -38,8 +39,7 @@ READ_ONLY = "you can look at everything; the file cannot be written."
 LEFT_CELLS = {Band.WIDE: 72, Band.USUAL: 50, Band.NARROW: 34}
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """Where the panes of a screen are, in cells and rows; `right` is 0 below 80 columns."""
 
     left: int

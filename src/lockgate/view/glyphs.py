@@ -3,15 +3,14 @@
 Every entry is one cell wide in both, so the layout does not move by a cell between them.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from lockgate.model.statuses import Word
 
 _ARROWS = str.maketrans({"←": "left", "→": "right", "↑": "up", "↓": "down"})
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(msgspec.Struct, frozen=True):
     """The characters of one terminal. `words` has the glyph of every situation word."""
 
     words: dict[Word, str]

@@ -1,8 +1,10 @@
 """How a screen is looked at: its size, its characters, its zone and the moment; passed to every pane."""
 
-from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from enum import IntEnum
+
+import msgspec
+from msgspec.structs import replace
 
 from lockgate.model.records import Now
 from lockgate.view.glyphs import UNICODE, Glyphs
@@ -22,8 +24,7 @@ class Band(IntEnum):
     WIDE = 160
 
 
-@dataclass(frozen=True, slots=True)
-class Lens:
+class Lens(msgspec.Struct, frozen=True):
     """`columns` and `rows` are the screen's, not a pane's. `now` is the moment that is painted."""
 
     now: Now

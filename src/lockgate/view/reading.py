@@ -6,10 +6,10 @@ that nothing happened to. What it reads anew costs the change and the window, ne
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from lockgate.flow.draft import LEASE_MS
 from lockgate.flow.words import is_lost, needs_person, word

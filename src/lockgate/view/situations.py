@@ -1,6 +1,6 @@
 """The word of a run's situation with its glyph, colour and note, at the moment of the lens."""
 
-from dataclasses import dataclass
+import msgspec
 
 from lockgate.flow.words import word
 from lockgate.model.records import Run
@@ -24,8 +24,7 @@ _BLOCKED = {
 _FOR = {RequestKind.DECISION: "for you", RequestKind.CHECKPOINT: "for input", RequestKind.AGENT: "for agent"}
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(msgspec.Struct, frozen=True):
     """How a situation is drawn: `chip` fills the glyph and the word, `bold` is for what is wrong now."""
 
     word: Word

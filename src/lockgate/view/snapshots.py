@@ -4,9 +4,10 @@ A snapshot holds facts, not words that age: what depends on the moment (elapsed,
 worked out by whoever paints, from the facts here and the moment of the lens.
 """
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
+
+import msgspec
 
 from lockgate.flow.words import allowed
 from lockgate.model.records import Now, Run
@@ -30,8 +31,7 @@ from lockgate.view.facts import StoreFact as StoreFact
 from lockgate.view.facts import StoreState as StoreState
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRun:
+class ShownRun(msgspec.Struct, frozen=True):
     """A run of the list. `run` is the record with its texts cleaned; `slower` is how many times slower than
     usual its attempt is, where it counts as stuck. `gone` marks the ghost of a row that left the list."""
 
@@ -60,8 +60,7 @@ class RunIds(Protocol):
     def index_of(self, run_id: str) -> int | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class RunsPage:
+class RunsPage(msgspec.Struct, frozen=True):
     """The visible rows, from place `first` of `total` matching ones; `everything` counts without the filter."""
 
     rows: tuple[ShownRun, ...] = ()
@@ -84,8 +83,7 @@ class SegmentKind(StrEnum):
     LOST = "lost"
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True):
     """A span of wall time; open (it grows) while `end` is None."""
 
     kind: SegmentKind
@@ -93,8 +91,7 @@ class Segment:
     end: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownAttempt:
+class ShownAttempt(msgspec.Struct, frozen=True):
     """One row of the timeline. `outcome` is what its end was in words; `mark` names its glyph and colour:
     ok, failed, timed_out, cancelled, interrupted, running, you, input, agent, effect, answered, paused."""
 
@@ -112,8 +109,7 @@ class ShownAttempt:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownTimeline:
+class ShownTimeline(msgspec.Struct, frozen=True):
     """The attempts of one run (the newest `len(attempts)` of `total`), and the run's own two clocks.
 
     `worked_ms` and `waited_ms` are what the law has added up; the clock that runs now has run since
@@ -132,8 +128,7 @@ class ShownTimeline:
     ticking_since: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShownEvent:
+class ShownEvent(msgspec.Struct, frozen=True):
     """A trace event in words. `mark` names a glyph (or nothing), `role` the colour of mark and type, `payload` is
     compact JSON."""
 
@@ -149,8 +144,7 @@ class ShownEvent:
     payload: str
 
 
-@dataclass(frozen=True, slots=True)
-class TracePage:
+class TracePage(msgspec.Struct, frozen=True):
     """A window of the trace; `seq` is dense, so the row of `seq` is at place `seq - 1` of `total`."""
 
     rows: tuple[ShownEvent, ...] = ()
@@ -161,8 +155,7 @@ class TracePage:
         return self.rows[0].seq if self.rows else 0
 
 
-@dataclass(frozen=True, slots=True)
-class ShownValue:
+class ShownValue(msgspec.Struct, frozen=True):
     """The start of a stored value as lines; `size` is the whole, in bytes, `shown` what the lines hold."""
 
     hash: str
@@ -176,8 +169,7 @@ class ShownValue:
         return self.shown < self.size
 
 
-@dataclass(frozen=True, slots=True)
-class ShownEffect:
+class ShownEffect(msgspec.Struct, frozen=True):
     effect_id: str
     node: str
     visit: int
@@ -189,8 +181,7 @@ class ShownEffect:
     resolved_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownStep:
+class ShownStep(msgspec.Struct, frozen=True):
     """A finished attempt as the Steps tab lists it; an attempt that is not finished has no `index`."""
 
     index: int | None
@@ -202,8 +193,7 @@ class ShownStep:
     settings_hash: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StepDetail:
+class StepDetail(msgspec.Struct, frozen=True):
     """The step under the cursor with its values read. `settings` are those that it saw, None without any."""
 
     attempt_id: str
@@ -215,8 +205,7 @@ class StepDetail:
     settings: tuple[tuple[str, str], ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownOutput:
+class ShownOutput(msgspec.Struct, frozen=True):
     """Captured output of one attempt, as lines; `dropped` bytes are missing in the middle."""
 
     attempt_id: str
@@ -227,8 +216,7 @@ class ShownOutput:
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """The newest update of one (type, key): a fraction where the data has one, what it says, how long still."""
 
     label: str
@@ -239,8 +227,7 @@ class Progress:
     estimate: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownInfo:
+class ShownInfo(msgspec.Struct, frozen=True):
     """The Info tab as titled groups of label and value, and the progress of the run."""
 
     groups: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
@@ -251,38 +238,35 @@ class ShownInfo:
     effects: tuple[ShownEffect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ShownDetail:
+class ShownDetail(msgspec.Struct, frozen=True):
     """Panes 3 and 4 of the selected run. What no open tab needs is left out (None)."""
 
     run: ShownRun
     timeline: ShownTimeline
     request: ShownRequest | None = None
-    trace: TracePage = field(default_factory=TracePage)
+    trace: TracePage = msgspec.field(default_factory=TracePage)
     steps: tuple[ShownStep, ...] = ()
     step: StepDetail | None = None
     output: ShownOutput | None = None
     info: ShownInfo | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     """Everything on the screen as of one read of the store."""
 
     at: Now
     store: StoreFact
     event_seq: int = 0
-    host: HostFact = field(default_factory=HostFact)
-    counts: Counts = field(default_factory=Counts)
-    runs: RunsPage = field(default_factory=RunsPage)
+    host: HostFact = msgspec.field(default_factory=HostFact)
+    counts: Counts = msgspec.field(default_factory=Counts)
+    runs: RunsPage = msgspec.field(default_factory=RunsPage)
     decisions: tuple[ShownRequest, ...] = ()
     decided: tuple[ShownRequest, ...] = ()
     detail: ShownDetail | None = None
     request: ShownRequest | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Interest:
+class Interest(msgspec.Struct, frozen=True):
     """What a screen looks at: the feed reads this much and no more.
 
     `tab` is trace, steps, output or info; a `trace_first` of None follows the newest events. `attempt_id`

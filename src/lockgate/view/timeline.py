@@ -1,7 +1,9 @@
 """Pane 3: where a run's time went, one row per attempt on one axis (look.md section 5)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from lockgate.model.statuses import RequestKind, Word
 from lockgate.model.text import cell_width, clip
@@ -43,8 +45,7 @@ _MARKS: dict[str, tuple[Word | None, Role]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineView:
+class TimelineView(msgspec.Struct, frozen=True):
     """How the pane is looked at. A `window` of None is the whole run and follows now. `stale` is the time of
     the data where the store cannot be read: nothing grows then."""
 
@@ -55,16 +56,14 @@ class TimelineView:
     lost_since: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineRow:
+class TimelineRow(msgspec.Struct, frozen=True):
     """A painted row; `attempt_id` where the cursor can stand on it."""
 
     line: Line
     attempt_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineParts:
+class TimelineParts(msgspec.Struct, frozen=True):
     """`head`: the whole run and the axis; `rows`: one per attempt (or fold); `foot`: the sums line."""
 
     head: tuple[Line, ...]

@@ -98,6 +98,14 @@ def payload_lines(event: ShownEvent, cells: int, lens: Lens) -> list[Line]:
     zone = lens.zone
     head = joined(Span(f"  {event.type}", "strong", bold=True), Span(f"  seq {event.seq}", "muted"))
     facts = joined(blank(2), Span(f"{exact(event.at, lens.now_ms, zone)}  {event.subject}  {event.detail}", "muted"))
-    text = json.dumps(json.loads(event.payload), indent=2, ensure_ascii=False, sort_keys=True)
-    body = [joined(blank(4), Span(row)) for row in clean(text, multiline=True).split("\n")]
+    body = [joined(blank(4), Span(row)) for row in _indented(event.payload)]
     return [fitted(line, cells, lens.glyphs.ellipsis) for line in (head, facts, EMPTY, *body)]
+
+
+def _indented(payload: str) -> list[str]:
+    """JSON over several rows; what is no JSON stays as it is."""
+    try:
+        text = json.dumps(json.loads(payload), indent=2, ensure_ascii=False, sort_keys=True)
+    except ValueError:
+        text = payload
+    return clean(text, multiline=True).split("\n")

@@ -5,9 +5,9 @@ It owns the interest (what the feed reads). Painting is the `Painter`'s; what th
 """
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType

@@ -1,8 +1,8 @@
 """Pane 1: the runs that match the filter, in their order, however many there are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
 
 from lockgate.tui.widgets.line_block import LineBlock
