@@ -3,13 +3,17 @@
 import grp
 import json
 import os
+import pwd
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 
+import lockgate as lockgate_package
 from lockgate.cli.keeping import duration_ms
 from tests.cli.conftest import Command, Said, hold
 from tests.store import histories
@@ -245,6 +249,17 @@ def test_a_policy_is_set_and_shown(lockgate: Command, run_id: str, monkeypatch: 
     said = lockgate("policy", "set", "two words", "--json")
     assert (said.code, said.error["code"]) == (5, "invalid_id")
     assert lockgate("policy", "set", "operator", "--users", "").code == 5
+
+
+def test_a_policy_is_set_by_the_person_at_a_terminal(lockgate: Command, store: Path, run_id: str) -> None:
+    output = pexpect.run(
+        f"{sys.executable} -m lockgate policy set operator --users ada --self-approval no",
+        env={**os.environ, "PYTHONPATH": str(Path(lockgate_package.__file__).parents[1])},
+        withexitstatus=True,
+    )
+    assert output == (b"operator: ada may answer; approving what one started: no\r\n", 0)
+    (policy,) = held(lockgate("policy", "show", "--json"), "policy")["policies"]
+    assert policy["set_by"] == pwd.getpwuid(os.getuid()).pw_name
 
 
 def test_an_old_store_is_migrated_when_it_is_asked_for(lockgate: Command, store: Path) -> None:
