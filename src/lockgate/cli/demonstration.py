@@ -27,7 +27,7 @@ _AT_REST = frozenset({Word.BLOCKED, Word.WAITING, Word.PAUSED})
 _RUNS: dict[str, tuple[str, Any]] = {
     "release": ("The next release of tally", None),
     "cleanup": ("Room on the disk", {"at_least": 100_000}),
-    "import": ("The orders of November", {"rows_per_second": 20}),
+    "import": ("The orders of November", {"rows_per_second": 30}),
     "flaky": ("A mirror that is down", None),
     "handover": ("On call next week", None),
 }

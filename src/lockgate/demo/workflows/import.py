@@ -21,7 +21,7 @@ def count(ctx: Context) -> dict[str, Any]:
 
 def load(ctx: Context) -> dict[str, Any]:
     """Adds the orders up by city, some rows a second (`rows_per_second` of the run's input)."""
-    pause = 1 / (ctx.input or {}).get("rows_per_second", 20)
+    pause = 1 / (ctx.input or {}).get("rows_per_second", 30)
     total = ctx.outputs["count"]["rows"]
     cities: Counter[str] = Counter()
     with SOURCE.open(newline="") as file:
