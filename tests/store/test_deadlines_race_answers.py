@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,7 @@ def test_a_thousand_deadlines(asking: Asking) -> None:
         request, digest, deadline = asking.ask_next(run_id)
         choice = dice.choice(("go", "stop"))
         person.clock.wall_ms, host.clock.wall_ms = (deadline + dice.choice((-1, 0, 1)) for _ in range(2))
-        facts = {"text": None, "digest": digest, "human": ADA, "key": f"click:{request}"}
-        acts = [
-            lambda: person.write(lambda tx: commands.answer(tx, request, choice, **facts)),
-            lambda: host.write(lambda tx: commands.expire(tx, request)),
-        ]
+        acts = (partial(click, person, request, digest, choice), partial(expire, host, request))
         first = dice.randrange(2)
         said: dict[int, Receipt] = {first: acts[first](), 1 - first: acts[1 - first]()}
         provenance = judge(asking, request, choice, said, person.clock.wall_ms - deadline, seen)
@@ -114,12 +111,23 @@ def test_a_thousand_deadlines(asking: Asking) -> None:
     assert asking.read(lambda c: reads.run(c, run_id)).row.status == "waiting"
 
 
+def click(person: Side, request: str, digest: str, choice: str) -> Receipt:
+    facts: dict[str, Any] = {"text": None, "digest": digest, "human": ADA, "key": f"click:{request}"}
+    receipt: Receipt = person.write(lambda tx: commands.answer(tx, request, choice, **facts))
+    return receipt
+
+
+def expire(host: Side, request: str) -> Receipt:
+    receipt: Receipt = host.write(lambda tx: commands.expire(tx, request))
+    return receipt
+
+
 def judge(asking: Asking, request: str, choice: str, said: dict[int, Receipt], late: int, seen: dict[str, int]) -> str:
     """Exactly one resolution; what each side was told agrees with it. Who won."""
-    click, default = said[0], said[1]
-    if (default.outcome, default.reason) == ("rejected", "not_due") and click.outcome == "conflict":
+    clicked, default = said[0], said[1]
+    if (default.outcome, default.reason) == ("rejected", "not_due") and clicked.outcome == "conflict":
         # The person was too late, and the host a millisecond too early: the default is taken a moment later.
-        assert (click.reason, late) == ("expired", 1)
+        assert (clicked.reason, late) == ("expired", 1)
         seen["expired"] += 1
         asking.clock.wall_ms += 60_001
         default = asking.write(lambda tx: commands.expire(tx, request))
@@ -129,18 +137,18 @@ def judge(asking: Asking, request: str, choice: str, said: dict[int, Receipt], l
         (request,),
     ).fetchall()
     winner = dict(zip(("provenance", "choice", "actor", "at"), row, strict=True))
-    accepted = [receipt for receipt in (click, default) if receipt.outcome == "accepted"]
+    accepted = [receipt for receipt in (clicked, default) if receipt.outcome == "accepted"]
     assert len(accepted) == 1, said
-    if accepted == [click]:
+    if accepted == [clicked]:
         assert (winner["provenance"], winner["choice"], winner["actor"]) == ("human", choice, "ada")
         if default.reason != "not_due":
             assert (default.outcome, default.reason, default.winner) == ("conflict", "already_resolved", winner)
     else:
         assert (winner["provenance"], winner["choice"]) == ("timeout_policy", "stop")
-        if click.reason == "expired":
+        if clicked.reason == "expired":
             assert late == 1
         else:
-            assert (click.outcome, click.reason, click.winner) == ("conflict", "already_resolved", winner)
+            assert (clicked.outcome, clicked.reason, clicked.winner) == ("conflict", "already_resolved", winner)
     return str(winner["provenance"])
 
 
