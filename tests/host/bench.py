@@ -4,8 +4,10 @@ Workflows write one line per thing that they do into `log`, so that a test can s
 wait for files that a test makes, so that it can kill them in the middle.
 """
 
+import asyncio
 import contextlib
 import os
+import queue
 import signal
 import sqlite3
 import subprocess
@@ -13,11 +15,13 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import lockgate
 from lockgate.engine.checking import check
+from lockgate.host.host import Host
 from lockgate.model.encoding import stored
 from lockgate.model.records import Actor, Receipt, Run
 from lockgate.model.statuses import ActorKind
@@ -159,6 +163,26 @@ class Bench:
         open_file(self.store, SystemClock(), create=True).close()
         with self.host():
             yield self.start
+
+    @contextlib.contextmanager
+    def host_here(self) -> Iterator[None]:
+        """A host in a thread of this process, for what needs no process of its own; its workers are real."""
+        started: queue.SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = queue.SimpleQueue()
+
+        async def serve() -> None:
+            stop = asyncio.Event()
+            started.put((asyncio.get_running_loop(), stop))
+            await Host(self.store).run(stop)
+
+        with ThreadPoolExecutor(1) as executor:
+            running = executor.submit(asyncio.run, serve())
+            loop, stop = started.get()
+            try:
+                yield
+            finally:
+                if not running.done():
+                    loop.call_soon_threadsafe(stop.set)
+                running.result(timeout=15)
 
     @contextlib.contextmanager
     def host(

@@ -39,7 +39,7 @@ def killed_after_sending(bench: Bench, recovery: str, victim: str) -> str:
 @pytest.mark.parametrize("happened", [True, False])
 def test_a_manual_effect_waits_for_a_person(bench: Bench, victim: str, happened: bool) -> None:
     run_id = killed_after_sending(bench, "manual", victim)
-    with bench.host():
+    with bench.host_here():
         run = bench.until_blocked(run_id)
         assert (run.status, run.error_code) == ("waiting", "effect_ambiguous")
         assert len(sent(bench)) == 1
@@ -63,7 +63,7 @@ def test_a_manual_effect_waits_for_a_person(bench: Bench, victim: str, happened:
 def test_an_idempotent_effect_is_simply_tried_again(bench: Bench) -> None:
     run_id = killed_after_sending(bench, "idempotent", "host")
     bench.touch("go")
-    with bench.host():
+    with bench.host_here():
         bench.until_status(run_id, "completed")
     assert len(sent(bench)) == 2
     assert bench.rows("SELECT status, attempt_count FROM effects") == [("applied", 2)]
@@ -86,7 +86,7 @@ def test_an_applied_effect_is_adopted_when_the_worker_dies_after_it(bench: Bench
             """
         )
     )
-    with bench.host():
+    with bench.host_here():
         line = until(lambda: next((line for line in bench.log() if line.startswith("after")), None), "after")
         kill(int(line.split()[1]))
         until(lambda: len(bench.log()) == 3, "after again")

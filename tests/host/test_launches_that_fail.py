@@ -1,5 +1,8 @@
 """A launch that cannot work is not tried again by itself: S8, changed files, files that do not load."""
 
+import pytest
+
+from lockgate.host import supervisor
 from lockgate.model.records import Run
 from lockgate.store import commands
 from tests.host.bench import Bench, until
@@ -30,7 +33,7 @@ def blocked_by(bench: Bench, run_id: str, code: str) -> Run:
 def test_a_launch_that_dies_at_once_is_blocked_after_one_and_resume_allows_one_more(bench: Bench) -> None:
     run_id = bench.start(bench.write(DIES_AT_ONCE))
     other = bench.start(bench.write(GOES_ON, "other.py"))
-    with bench.host():
+    with bench.host_here():
         run = blocked_by(bench, run_id, "worker_lost")
         assert run.error_summary == "the worker ended with exit code 9"
         bench.until_status(other, "completed")
@@ -50,7 +53,7 @@ def test_changed_files_block_by_name_and_can_be_accepted(bench: Bench) -> None:
     file = bench.write(GOES_ON)
     run_id = bench.start(file)
     file.write_text(file.read_text() + "# changed\n")
-    with bench.host():
+    with bench.host_here():
         run = blocked_by(bench, run_id, "source_changed")
         assert str(file) in (run.error_summary or "")
         assert bench.log() == []
@@ -71,7 +74,7 @@ def test_a_changed_graph_blocks_even_where_the_files_are_the_same(bench: Bench) 
     )
     run_id = bench.start(file)
     bench.touch("more")
-    with bench.host():
+    with bench.host_here():
         run = blocked_by(bench, run_id, "source_changed")
     assert str(file) in (run.error_summary or "")
 
@@ -80,7 +83,7 @@ def test_a_file_that_does_not_load_any_more_blocks_with_line_and_reason(bench: B
     file = bench.write("if (HERE / 'broken').exists(): raise RuntimeError('not today')\n" + GOES_ON)
     run_id = bench.start(file)
     bench.touch("broken")
-    with bench.host():
+    with bench.host_here():
         run = blocked_by(bench, run_id, "load_failed")
     assert "RuntimeError: not today" in (run.error_summary or "")
 
@@ -89,6 +92,16 @@ def test_a_project_that_is_gone_blocks(bench: Bench) -> None:
     file = bench.write(GOES_ON)
     run_id = bench.start(file)
     bench.project.rename(bench.project.with_name("elsewhere"))
-    with bench.host():
+    with bench.host_here():
         run = blocked_by(bench, run_id, "load_failed")
     assert str(bench.project) in (run.error_summary or "")
+
+
+def test_a_file_that_hangs_while_it_is_loaded_blocks_and_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "LOAD_LIMIT_S", 0.5)
+    file = bench.write("while (HERE / 'hangs').exists(): time.sleep(0.01)\n" + GOES_ON)
+    run_id = bench.start(file)
+    bench.touch("hangs")
+    with bench.host_here():
+        run = blocked_by(bench, run_id, "load_failed")
+    assert run.error_summary == "the workflow was not loaded within 30 s"

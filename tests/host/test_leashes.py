@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import subprocess
 import sys
 
 from lockgate.host.leash import until_closed, until_gone
@@ -28,10 +27,10 @@ async def test_what_nobody_can_hold_is_at_its_end() -> None:
 
 
 async def test_a_process_that_is_gone_lets_go() -> None:
-    process = subprocess.Popen(SLEEP)
+    process = await asyncio.create_subprocess_exec(*SLEEP)
     waiting = asyncio.create_task(until_gone(process.pid))
     await asyncio.sleep(0)
     process.kill()
     await asyncio.wait_for(waiting, 5)
-    process.wait()
+    await process.wait()
     await asyncio.wait_for(until_gone(process.pid), 5)

@@ -51,7 +51,7 @@ def losses(bench: Bench, run_id: str) -> list[tuple[object, ...]]:
 
 def test_pause_lets_the_node_finish_and_resume_goes_on(bench: Bench) -> None:
     run_id = bench.start(bench.write(STEPS))
-    with bench.host():
+    with bench.host_here():
         logged_pids(bench)
         bench.command(commands.pause, run_id)
         bench.touch("go")
@@ -67,7 +67,7 @@ def test_pause_lets_the_node_finish_and_resume_goes_on(bench: Bench) -> None:
 
 def test_pause_now_stops_the_node_without_a_loss(bench: Bench) -> None:
     run_id = bench.start(bench.write(STEPS))
-    with bench.host():
+    with bench.host_here():
         (pid,) = logged_pids(bench)
         bench.command(commands.pause, run_id, now=True)
         until(lambda: bench.run(run_id).queue == "parked", "parked")
@@ -81,7 +81,7 @@ def test_pause_now_stops_the_node_without_a_loss(bench: Bench) -> None:
 
 def test_pause_now_after_a_plain_pause_still_stops_the_node(bench: Bench) -> None:
     run_id = bench.start(bench.write(STEPS))
-    with bench.host():
+    with bench.host_here():
         logged_pids(bench)
         bench.command(commands.pause, run_id)
         bench.command(commands.pause, run_id, now=True)
@@ -90,7 +90,7 @@ def test_pause_now_after_a_plain_pause_still_stops_the_node(bench: Bench) -> Non
 
 def test_cancel_kills_everything_that_the_node_started(bench: Bench) -> None:
     run_id = bench.start(bench.write(STUBBORN))
-    with bench.host():
+    with bench.host_here():
         pids = logged_pids(bench)
         bench.command(commands.cancel, run_id)
         assert bench.run(run_id).status == "cancelled"
@@ -151,7 +151,7 @@ def test_a_paused_run_takes_no_answer_and_waits_again_after_resume(bench: Bench)
         """
     )
     run_id = bench.start(file)
-    with bench.host():
+    with bench.host_here():
         bench.until_status(run_id, "waiting")
         request_id, digest = bench.rows("SELECT request_id, digest FROM requests")[0]
         bench.command(commands.pause, run_id)
