@@ -37,12 +37,12 @@ async def main(path, run_id, trap):
                 sys.stdin.readline()
             act = commands.resume if number % 2 else commands.pause
             try:
-                receipt = await store.transact(lambda tx: act(tx, run_id, actor=USER, key=f"key-{number}"))
+                receipt = await store.transact(lambda tx: act(tx, run_id, actor=USER, key=f"turn-{number}"))
             except StoreDetached:
                 print("detached", flush=True)
                 sys.stdin.readline()
-            assert receipt.outcome == "accepted"
-            print(f"key-{number}", flush=True)
+            assert receipt.outcome == "accepted", receipt
+            print(f"turn-{number}", flush=True)
         sys.stdin.readline()
 
 asyncio.run(main(Path(sys.argv[1]), sys.argv[3], sys.argv[4] == "trap"))
@@ -64,7 +64,9 @@ class Child:
 
     def line(self) -> str:
         assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
+        line = self.process.stdout.readline()
+        assert line, "the child ended by itself"
+        return line.strip()
 
     def go_on(self) -> None:
         assert self.process.stdin is not None
@@ -106,7 +108,7 @@ def test_the_lock_trap_ends_acknowledgements_or_loses_none(tmp_path: Path) -> No
         told.append(line)
     subprocess.run([sys.executable, "-c", COUNT, str(child.path)], check=True)
     child.go_on()
-    while (line := child.line()) not in ("detached", "key-499"):
+    while (line := child.line()) not in ("detached", "turn-499"):
         told.append(line)
     child.kill()
     assert len(told) >= 20

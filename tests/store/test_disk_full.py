@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from .crashing import check_whole, dump
 from .conftest import Bench
+from .crashing import check_whole, dump
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHILD = """
