@@ -1,6 +1,7 @@
 """Text from data is shown as it is: never read as markup, never obeyed by the terminal, never cut of its brackets."""
 
 import ast
+import json
 from pathlib import Path
 
 import msgspec
@@ -47,7 +48,8 @@ def hostile(text: str) -> Snapshot:
     timeline = base.detail.timeline
     attempts = tuple(replace(each, node=shown, outcome=shown, error=shown) for each in timeline.attempts)
     events = tuple(
-        replace(each, type=shown, subject=shown, detail=shown, payload=shown) for each in base.detail.trace.rows
+        replace(each, type=shown, subject=shown, detail=shown, payload=json.dumps({shown: shown}))
+        for each in base.detail.trace.rows
     )
     detail = replace(
         base.detail,
