@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -255,3 +256,17 @@ def test_lists_of_what_waits_are_empty_documents_when_nothing_does(lockgate: Com
         assert lockgate(command).out == "Nothing needs you.\n"
     document = lockgate("effects", run_id, "--json").document
     hold(document, "effects")
+
+
+def test_a_pruned_run_has_its_last_event_and_nothing_else(lockgate: Command, home: Path, run_id: str) -> None:
+    lockgate("cancel", run_id)
+    time.sleep(0.01)
+    pruned = lockgate("prune", "--apply", "--older-than", "0s", "--backup", str(home / "copy.sqlite"), "--json")
+    assert pruned.code == 0, pruned.out
+    for command in (["events"], ["events", "--follow"]):
+        said = lockgate(*command, run_id, "--json")
+        assert said.code == 0
+        hold(said.document, "event")
+        assert said.document["type"] == "run_pruned"
+    for gone in ("show", "watch"):
+        assert lockgate(gone, run_id, "--json").code == 4

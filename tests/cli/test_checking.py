@@ -24,6 +24,15 @@ BROKEN = {
         f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.compute(len), "island": lg.compute(len)}})',
         "island",
     ),
+    "schema_that_is_none": (
+        f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.checkpoint("Give", output={{"type": "objekt"}})}})',
+        "'a': the schema of its output at $.type",
+    ),
+    "settings_schema_that_is_none": (
+        f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.compute(len)}}, '
+        'settings=lg.settings({}, schema={"minProperties": -1}))',
+        "the schema of the settings at $.minProperties",
+    ),
     "choice_without_edge": (
         f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.human_decision(audience="x", request=len, '
         'choices={"yes": lg.choice("Yes"), "no": lg.choice("No")}), "b": lg.compute(len)}, '

@@ -60,9 +60,9 @@ def test_a_patch_that_may_not_be_changes_nothing(lockgate: Command, run_id: str,
 
 def test_a_change_that_came_in_between_is_refused(lockgate: Command, run_id: str) -> None:
     patch = '[{"op": "replace", "path": "/speed", "value": 5}]'
-    assert lockgate("set", run_id, patch, "--expected-change", "0", "--json").code == 0
+    assert lockgate("set", run_id, patch, "--expect", "0", "--json").code == 0
     again = '[{"op": "replace", "path": "/speed", "value": 6}]'
-    assert lockgate("set", run_id, again, "--expected-change", "0", "--json").code == 5
+    assert lockgate("set", run_id, again, "--expect", "0", "--json").code == 5
 
 
 def test_a_workflow_without_settings_has_none(lockgate: Command) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lockgate.cli.call import Call
 from lockgate.cli.exits import NOT_COMPLETED, OK
@@ -13,6 +13,9 @@ from lockgate.model.records import EventView, Run
 from lockgate.model.statuses import RunStatus, Word
 from lockgate.model.text import clean
 from lockgate.view.times import milli
+
+if TYPE_CHECKING:
+    from lockgate.store.shell import Store
 
 PAGE = 500
 ENDINGS = frozenset({"run_completed", "run_failed", "run_timed_out", "run_cancelled", "run_pruned"})
@@ -51,8 +54,8 @@ def print_event(call: Call, event: EventView) -> None:
     call.say(clean(f"{stamp} {shown.seq:>4}  {shown.type:<20} {shown.subject:<12} {shown.detail}").rstrip())
 
 
-def follow_events(call: Call, run_id: str, after: int) -> Run:
-    """Prints events until the one that ends the run, and gives the run as it then is."""
+def follow_events(call: Call, run_id: str, after: int) -> Run | None:
+    """Prints events until the one that ends the run, and gives the run as it then is; None once it is pruned."""
     return asyncio.run(_Follower(call, run_id, after, lambda event: print_event(call, event)).go())
 
 
@@ -64,12 +67,14 @@ def wait_for(call: Call, run_id: str, timeout: float | None) -> int:
     except TimeoutError:
         call.tell(f"{short_id(run_id)} is not over after {timeout:g} s")
         return NOT_COMPLETED
-    _print_result(call, run)
+    if run is not None:
+        _print_result(call, run)
     return exit_code(run)
 
 
-def exit_code(run: Run) -> int:
-    return OK if run.status is RunStatus.COMPLETED else NOT_COMPLETED
+def exit_code(run: Run | None) -> int:
+    """Whether the run completed; of a pruned one nobody knows."""
+    return OK if run is not None and run.status is RunStatus.COMPLETED else NOT_COMPLETED
 
 
 def _print_result(call: Call, run: Run) -> None:
@@ -92,7 +97,8 @@ class _Follower:
         self._said: set[str] = set()
         self._waits_for_host = False
 
-    async def go(self) -> Run:
+    async def go(self) -> Run | None:
+        """Follows to the end; the run as it then is, None if it was pruned."""
         from lockgate.store import reads
         from lockgate.store.shell import open_store
 
@@ -115,9 +121,15 @@ class _Follower:
                     with suppress(asyncio.CancelledError):
                         await wake
                 await wakes.aclose()
-            return await store.read(lambda connection: reads.run(connection, self._run_id).run)
+            return await self._run(store)
 
-    async def _read(self, store: Any) -> bool:
+    async def _run(self, store: "Store") -> Run | None:
+        from lockgate.store import reads
+
+        found = await store.read(lambda connection: reads.runs_by_id(connection, [self._run_id]))
+        return found[0] if found else None
+
+    async def _read(self, store: "Store") -> bool:
         """Hands on what is new; whether the run is over."""
         from lockgate.store import reads
 
@@ -130,8 +142,8 @@ class _Follower:
                     return True
             if len(page) < PAGE:
                 break
-        run = await store.read(lambda connection: reads.run(connection, self._run_id).run)
-        if run.status.is_terminal:
+        run = await self._run(store)
+        if run is None or run.status.is_terminal:
             return True
         self._say_why(run)
         return False

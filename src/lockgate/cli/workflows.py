@@ -1,16 +1,40 @@
 """Workflows as people name and read them on the command line."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from lockgate.cli.tables import table
 from lockgate.config.places import user_data
 from lockgate.engine.checking import Checked, check
 from lockgate.flow.graph import Graph
+from lockgate.model.errors import DefinitionError
 
 
 def checked(reference: str) -> Checked:
-    """The workflow that `file.py[:name]` or a name stands for, loaded in a child with a time limit."""
-    return check(reference, data_dir=user_data())
+    """The workflow that `file.py[:name]` or a name stands for, loaded in a child with a time limit.
+
+    Raises NotFound, or DefinitionError with file, node and reason, also for a JSON Schema that is none.
+    """
+    found = check(reference, data_dir=user_data())
+    graph = found.graph
+    for node, spec in graph.nodes.items():
+        _check_schema(spec.contract, found, node)
+    if graph.settings is not None:
+        _check_schema(graph.settings.schema, found, None)
+    return found
+
+
+def _check_schema(schema: Any, found: Checked, node: str | None) -> None:
+    if not isinstance(schema, dict):
+        return
+    import jsonschema
+
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    try:
+        kind.check_schema(schema)
+    except jsonschema.SchemaError as problem:
+        what = f"the schema of {'its output' if node else 'the settings'} at {problem.json_path}"
+        raise DefinitionError(f"{what}: {problem.message[:300]}", file=str(found.file), node=node) from problem
 
 
 def graph_text(graph: Graph) -> str:

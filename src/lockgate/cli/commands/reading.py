@@ -4,6 +4,7 @@ import click
 
 from lockgate.cli.call import Call
 from lockgate.cli.options import command
+from lockgate.model.errors import NotFound
 from lockgate.model.statuses import RunStatus
 
 
@@ -50,9 +51,19 @@ def events(call: Call, run: str, after: int, follow: bool) -> None:
     """Print the trace events of RUN, oldest first."""
     from lockgate.cli.following import follow_events, print_event, read_events
 
-    run_id = call.run_id(run)
+    run_id = _traced_run(call, run)
     if follow:
         follow_events(call, run_id, after)
         return
     for event in read_events(call, run_id, after):
         print_event(call, event)
+
+
+def _traced_run(call: Call, given: str) -> str:
+    """The run that was meant; one that was pruned is known by its whole id, and has its last event."""
+    try:
+        return call.run_id(given)
+    except NotFound:
+        from lockgate.store.audit import audited_run_id
+
+        return call.read(audited_run_id, given)

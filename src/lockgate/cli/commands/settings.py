@@ -39,10 +39,8 @@ def settings(call: Call, run: str) -> None:
 @command("set", short_help="Change the live settings of a run.")
 @click.argument("run")
 @click.argument("patch", metavar="PATCH")
-@click.option(
-    "--expected-change", type=click.IntRange(min=0), metavar="N", help="Only if nothing changed since change N."
-)
-def set_settings(call: Call, run: str, patch: str, expected_change: int | None) -> int:
+@click.option("--expect", type=click.IntRange(min=0), metavar="N", help="Only if nothing changed since change N.")
+def set_settings(call: Call, run: str, patch: str, expect: int | None) -> int:
     """Apply a JSON Patch (JSON, @FILE or -) to the settings of RUN. Nodes that start later see it."""
     from lockgate.cli.values import json_value
     from lockgate.store import commands
@@ -50,8 +48,6 @@ def set_settings(call: Call, run: str, patch: str, expected_change: int | None) 
     run_id = call.run_id(run)
     wish: Any = json_value(patch)
     receipt = call.write(
-        lambda tx: commands.change_settings(
-            tx, run_id, wish, actor=speaker(), key=call.key, expected_change=expected_change
-        )
+        lambda tx: commands.change_settings(tx, run_id, wish, actor=speaker(), key=call.key, expected_change=expect)
     )
     return report(call, receipt)

@@ -16,6 +16,6 @@ def watch(call: Call, run: str, exit_status: bool) -> int:
     from lockgate.view.situations import phrase
 
     found = follow_events(call, call.run_id(run), 0)
-    if not call.as_json:
+    if found is not None and not call.as_json:
         call.say(f"{found.workflow}: {phrase(found, call.lens())}")
     return exit_code(found) if exit_status else OK
