@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 ATTEMPTS = 200
+MARKS = 500
 CHUNKS_EACH = 64
 _ASKING = (NodeKind.CHECKPOINT, NodeKind.HUMAN_DECISION)
 
@@ -65,7 +66,8 @@ class DetailReader:
             self._detail = reads.run(connection, run_id, attempts_limit=ATTEMPTS)
             # Events never change: only those since the last read are looked for, however long the run is.
             seen = self._kept[1] if self._kept is not None and self._kept[0] == run_id else 0
-            self._marks = (*(self._marks if seen else ()), *reads.marks(connection, run_id, after=seen))
+            marks = (*(self._marks if seen else ()), *reads.marks(connection, run_id, after=seen))
+            self._marks = marks[-MARKS:]
             total = self._detail.attempts[-1].ordinal if self._detail.attempts else 0
             labels = choice_labels(connection, self._detail.row.definition_digest)
             self._timeline = shown_timeline(self._detail, self._marks, total=total, labels=labels)

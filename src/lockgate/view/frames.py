@@ -94,7 +94,7 @@ def once_frame(
     where = path or default_path()
     why = unwritable(where) if where.exists() else None
     fact = StoreFact(where.name, StoreState.READ_ONLY, sentence=READ_ONLY) if why else StoreFact(where.name)
-    reader = Reader(whole=True)
+    reader = Reader()
     snapshot = read_once(where, lambda connection: reader.read(connection, interest, fact, clock.now()))
     return frame_text(frame(snapshot, lens.at(snapshot.at), focus=3 if run_id and lens.band is Band.ONE_PANE else 1))
 

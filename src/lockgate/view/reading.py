@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from lockgate.flow.draft import LEASE_MS
+from lockgate.flow.head import LEASE_MS
 from lockgate.flow.words import is_lost, needs_person, word
 from lockgate.model.errors import NotFound
 from lockgate.model.records import HostView, Now, Run
