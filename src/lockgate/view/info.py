@@ -1,4 +1,4 @@
-"""The Info tab: ids, input, lineage, claim, worker, progress and effects of a run."""
+"""The Info tab: how far a run is, then its ids, lineage, claim, worker, effects and values."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,11 @@ BAR_CELLS = 20
 
 def info_lines(info: ShownInfo, cells: int, lens: Lens, rows: int = 8) -> list[Line]:
     """Titled groups of label and value, exactly `cells` wide, cell 0 blank; `rows` of each stored value."""
-    lines: list[Line] = []
+    lines: list[Line] = _progress(info.progress, cells - 3, lens)
     for title, pairs in info.groups:
         lines.append(joined(Span(title, "strong", bold=True)))
         lines += [_pair(label, value) for label, value in pairs]
         lines.append(EMPTY)
-    lines += _progress(info.progress, cells - 3, lens)
     if info.effects:
         lines.append(joined(Span("Effects", "strong", bold=True)))
         lines += [effect_line(effect, cells - 3, lens) for effect in info.effects]
@@ -47,10 +46,10 @@ def _progress(progress: Sequence[Progress], cells: int, lens: Lens) -> list[Line
             bar,
             Span(" " if bar else ""),
             Span(each.text),
-            Span(f"  {each.estimate}" if each.estimate else "", "muted"),
         )
-        when = f"{each.node} {moment(each.at, lens.now_ms, lens.zone)}"
-        lines.append(spread(start, (Span(when, "muted"),), cells, lens.glyphs.ellipsis, gap=2))
+        # How long it still takes says more than when it was told last, which is only a moment ago then.
+        end = each.estimate or f"{each.node} {moment(each.at, lens.now_ms, lens.zone)}"
+        lines.append(spread(start, (Span(end, "muted"),), cells, lens.glyphs.ellipsis, gap=2))
     return [*lines, EMPTY]
 
 
