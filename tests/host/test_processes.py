@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from lockgate.host import processes
-from lockgate.host.processes import descendants, end_recorded, identify, is_alive, kill_descendants
+from lockgate.host.processes import descendants, end_recorded, identify, is_alive, kill_descendants, session_of
 
 SLEEP = [sys.executable, "-S", "-c", "import time; time.sleep(60)"]
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -51,9 +51,9 @@ def test_a_zombie_is_dead(sleeper: "subprocess.Popen[bytes]") -> None:
 def test_a_recorded_group_is_killed_only_if_it_is_still_that_worker(sleeper: "subprocess.Popen[bytes]") -> None:
     found = identify(sleeper.pid)
     assert found is not None
-    assert not end_recorded(processes.ProcessIdentity(pid=sleeper.pid, start="1"))
+    end_recorded(processes.ProcessIdentity(pid=sleeper.pid, start="1"))
     assert is_alive(sleeper.pid, found.start)
-    assert end_recorded(found)
+    end_recorded(found)
     assert not is_alive(sleeper.pid, found.start)
 
 
@@ -76,6 +76,19 @@ def test_what_left_the_group_is_found_by_its_session_and_by_its_mark() -> None:
         assert kill_descendants(root.pid, ["attempt-t"]) >= 2
         for pid in (same_session, marked):
             wait_until(lambda pid=pid: identify(pid) is None)
+
+
+@linux_only
+def test_the_session_of_a_dead_leader_is_known_and_another_one_s_is_not(sleeper: "subprocess.Popen[bytes]") -> None:
+    found = identify(sleeper.pid)
+    assert found is not None
+    assert session_of(found) == sleeper.pid
+    assert session_of(processes.ProcessIdentity(pid=sleeper.pid, start="1")) is None
+    sleeper.kill()
+    wait_until(lambda: identify(sleeper.pid) is None)
+    assert session_of(found) == sleeper.pid, "a zombie"
+    sleeper.wait()
+    assert session_of(found) == sleeper.pid, "gone"
 
 
 WORKER = """

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -99,6 +100,37 @@ def test_host_and_worker_killed_together(bench: Bench) -> None:
         until_slow(bench, times=2)
         bench.touch("go")
         check_each_once(bench, run_id)
+
+
+FORKS = """
+import multiprocessing
+def sits():
+    time.sleep(60)
+def forks(ctx):
+    if ctx.state.attempt_number == 1:
+        child = multiprocessing.get_context("fork").Process(target=sits)
+        child.start()
+        log(f"slow {os.getpid()} {child.pid}")
+    wait_for("go")
+    return {}
+flow = Workflow("forks", start="forks", nodes={"forks": compute(forks)})
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sessions are looked at in /proc")
+def test_what_a_killed_worker_had_forked_is_gone_before_the_run_goes_on(bench: Bench) -> None:
+    run_id = bench.start(bench.write(FORKS))
+    with bench.host() as host:
+        worker = until_slow(bench)
+        forked = int(bench.log()[0].split()[2])
+        kill(host.pid)
+        kill(worker)
+        host.wait()
+    assert identify(forked) is not None, "a fork carries no mark, and its group's leader is dead"
+    bench.touch("go")
+    with bench.host():
+        bench.until_status(run_id, "completed")
+        assert identify(forked) is None
 
 
 def test_three_losses_block_the_run_with_what_the_worker_said(bench: Bench) -> None:

@@ -113,6 +113,17 @@ def _belongs(pid: int, session: int | None, marks: set[bytes]) -> bool:
     return not marks.isdisjoint(environment.split(b"\0"))
 
 
+def session_of(leader: ProcessIdentity) -> int | None:
+    """The session that this process leads or, dead, has led; None where another one has its number now.
+
+    The system gives no number away that is still the name of somebody's session.
+    """
+    if sys.platform != "linux":
+        return None
+    fields = _stat(leader.pid)
+    return leader.pid if fields is None or fields[19] == leader.start else None
+
+
 def kill_descendants(session: int | None, attempts: Sequence[str]) -> int:
     """Kills what `descendants` finds, again until nothing is left (they may fork meanwhile); how many."""
     killed = 0
@@ -127,15 +138,14 @@ def kill_descendants(session: int | None, attempts: Sequence[str]) -> int:
     return killed
 
 
-def end_recorded(identity: ProcessIdentity, *, within_s: float = 2.0) -> bool:
+def end_recorded(identity: ProcessIdentity, *, within_s: float = 2.0) -> None:
     """Kills the group of a recorded worker if it is still that worker, and waits until it is gone."""
     if not is_alive(identity.pid, identity.start):
-        return False
+        return
     signal_group(identity.pid, signal.SIGKILL)
     limit = time.monotonic() + within_s
     while is_alive(identity.pid, identity.start) and time.monotonic() < limit:
         time.sleep(0.005)
-    return True
 
 
 def adopt_orphans() -> bool:

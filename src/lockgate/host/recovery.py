@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from lockgate.host.processes import ProcessIdentity, end_recorded, is_alive, kill_descendants
+from lockgate.host.processes import ProcessIdentity, end_recorded, is_alive, kill_descendants, session_of
 from lockgate.model.records import Now, Record
 from lockgate.model.statuses import OwnerKind
 from lockgate.store import hosts, reads
@@ -59,8 +59,9 @@ async def clear_away(orphans: Sequence[Orphan]) -> None:
 
 def _end(orphan: Orphan) -> None:
     session = None
-    if orphan.process is not None and end_recorded(orphan.process):
-        session = orphan.process.pid
+    if orphan.process is not None:
+        session = session_of(orphan.process)
+        end_recorded(orphan.process)
     kill_descendants(session, orphan.attempt_ids)
 
 
