@@ -99,8 +99,8 @@ class TimelinePane(Pane):
             start = title(self.NUMBER, "Start here", lens, focused=focused)
             self.paint_rule(start, (Span("nothing to draw yet", "muted"),), snapshot, lens)
             return
-        start = timeline_title(self._detail, lens, focused=focused)
         end = timeline_state(self._detail, lens, following=self.following)
+        start = timeline_title(self._detail, lens, focused=focused, cells=self.size.width, end=end)
         self.paint_rule(start, end, snapshot, lens)
         if self._view.focused != focused:
             self._draw(snapshot, lens)
@@ -154,8 +154,11 @@ class TimelinePane(Pane):
         height = heads + 1 + max(room, len(folded(timeline.attempts, room)))
         parts = timeline_parts(timeline, width, lens, self._view, height)
         show(self._head, parts.head)
-        show(self._foot, parts.foot)
-        self.list.show(AttemptsSource(parts.rows))
+        # A pane that has more rows than it needs keeps the sums directly below the attempts.
+        spare = len(parts.rows) < room
+        rows = (*parts.rows, *(TimelineRow(line) for line in parts.foot)) if spare else parts.rows
+        show(self._foot, [EMPTY] if spare else parts.foot)
+        self.list.show(AttemptsSource(rows))
 
     # Zoom and pan
 
