@@ -311,6 +311,24 @@ def test_a_process_on_a_deleted_store_is_named(bench: Bench, child: Any, tmp_pat
     assert any(f"process {pid} (python" in finding.what for finding in found.findings)
 
 
+@linux
+def test_a_process_cut_off_from_its_log_is_named(bench: Bench, child: Any) -> None:
+    bench.run_id()
+    pid = child(bench.path, "connection.execute('SELECT * FROM meta').fetchall()")
+    Path(f"{bench.path}-wal").unlink()
+    bench.close()
+    (finding,) = [found for found in seen(bench.path).findings if f"process {pid} " in found.what]
+    assert (finding.code, finding.where) == ("lost_file", f"{bench.path}-wal")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
+def test_a_store_of_somebody_else_is_found(copy: tuple[Path, dict[str, str]]) -> None:
+    os.chown(copy[0], 40_001, 40_001)
+    found = seen(copy[0])
+    assert codes(found) == {"store_unsafe_location"}
+    assert "belongs to user 40001" in found.findings[0].what
+
+
 @pytest.mark.parametrize(
     ("boot", "passed", "alive", "word"),
     [
