@@ -13,7 +13,7 @@ from lockgate.cli.commands.starting import start_run
 from lockgate.cli.exits import NOT_COMPLETED, OK
 from lockgate.config.places import demo_dir
 from lockgate.demo.background import background_host
-from lockgate.demo.project import WORKFLOWS, DemoError, Place, prepare
+from lockgate.demo.project import WORKFLOWS, DemoError, Place, check, prepare
 from lockgate.flow.words import word
 from lockgate.model.encoding import stored
 from lockgate.model.errors import LockgateError
@@ -38,9 +38,10 @@ def demonstrate(call: Call, directory: Path | None, *, dashboard: bool) -> int:
     """Makes or continues the demo; gives the exit code. Whatever happens, the host that it started is stopped."""
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     place = Place((directory or demo_dir(stamp)).expanduser().absolute())
-    if not call.as_json:
-        call.tell(f"{'going on with' if place.is_whole else 'making'} the demo in {place.directory}")
     with _told():
+        check(place)
+        if not call.as_json:
+            call.tell(f"{'going on with' if place.is_whole else 'making'} the demo in {place.directory}")
         prepare(place)
     call.use_store(place.store)
     call.write(lambda tx: None, create=True)

@@ -72,16 +72,24 @@ class Place:
         return self.mark.is_file() and self.mark.read_text() == _WHOLE
 
 
-def prepare(place: Place) -> None:
-    """Makes the project, or what is missing of it: files that are there, edited or not, stay as they are.
-
-    Raises DemoError, before anything is made, without git or where the directory has other things in it.
-    """
+def check(place: Place) -> None:
+    """Raises DemoError without git, or where the directory has other things in it; makes nothing."""
     if shutil.which("git") is None:
         raise DemoError("the demo needs git, and there is no git on the PATH")
     directory = place.directory
-    if directory.exists() and not place.mark.is_file() and (not directory.is_dir() or any(directory.iterdir())):
+    if directory.exists() and not directory.is_dir():
+        raise DemoError(f"{directory} is not a directory: name another with --dir")
+    if directory.exists() and not place.mark.is_file() and any(directory.iterdir()):
         raise DemoError(f"{directory} is not empty and holds no demo: name another directory with --dir")
+
+
+def prepare(place: Place) -> None:
+    """Makes the project, or what is missing of it: files that are there, edited or not, stay as they are.
+
+    Raises DemoError, before anything is made, where `check` does.
+    """
+    check(place)
+    directory = place.directory
     for path in (directory, place.home):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if place.is_whole:
