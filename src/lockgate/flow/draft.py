@@ -1,13 +1,10 @@
 """A transition in the making: events are appended one by one, each enacted on the head that the earlier made."""
 
 from lockgate.flow.enact import enact
-from lockgate.flow.head import RunHead
+from lockgate.flow.head import LEASE_MS, RunHead
 from lockgate.model.events import Clocks, Event, Payload, link
 from lockgate.model.records import Actor, IntervalRow, Now, Row
 from lockgate.model.statuses import AttemptStatus, Clock
-
-LEASE_MS = 30_000
-"""How long a claim may go without a heartbeat, by (boot, monotonic) time, before others may end it."""
 
 
 class Draft:

@@ -18,6 +18,9 @@ from lockgate.model.records import (
 )
 from lockgate.model.statuses import Outcome, RequestStatus, RunStatus
 
+LEASE_MS = 30_000
+"""How long a claim may go without a heartbeat, by (boot, monotonic) time, before others may end it."""
+
 
 class LastStep(Record, frozen=True, kw_only=True):
     """The newest finished attempt: what routing and finishing need of it."""

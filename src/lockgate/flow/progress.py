@@ -8,7 +8,6 @@ Rules and limits are those of the reference system's `progress` record.
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
 from typing import Any
 
 from msgspec import Struct
@@ -102,6 +101,9 @@ def estimate(samples: Sequence[Sample], now_ms: int) -> Estimate | None:
     rates = _rates(_epoch(samples))
     if not rates or last.total is None or last.completed is None:
         return None
+    # It brings fractions and decimals along: only who estimates pays for that.
+    from statistics import median
+
     rate = median(rates)
     if rate <= 0:
         return None

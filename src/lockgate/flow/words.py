@@ -3,7 +3,7 @@
 The words and their order are the design's table of situations; every screen and `--json` ask here.
 """
 
-from lockgate.flow.draft import LEASE_MS
+from lockgate.flow.head import LEASE_MS
 from lockgate.model.records import ClaimView, Now, Run
 from lockgate.model.statuses import AttemptStatus, BlockCode, QueueStatus, RequestKind, RequestStatus, Word
 

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 
-from lockgate.flow.draft import LEASE_MS
+from lockgate.flow.head import LEASE_MS
 from lockgate.model.ids import short_id
 from lockgate.model.records import HostView, Now
 from lockgate.store.hosts import held_claims, host_state, is_expired

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from lockgate.model.records import HostView, Wake
-from lockgate.store.hosts import host_state
 from lockgate.store.reads.events import events_after, latest_event_seq
+from lockgate.store.reads.owners import host_state
 from lockgate.store.thread import OwnedConnection
 from lockgate.store.watch import Watcher
 

@@ -4,15 +4,13 @@ import sqlite3
 from functools import singledispatch
 from typing import Any, LiteralString, TypeVar
 
-import msgspec
-
-from lockgate.flow import graph
 from lockgate.flow import transitions as t
-from lockgate.flow.graph import Graph
 from lockgate.flow.head import Facts, LastStep, RunHead
 from lockgate.model import records as r
 from lockgate.model.errors import NotFound
 from lockgate.model.statuses import Outcome
+from lockgate.store.graphs import graph_of
+from lockgate.store.reads.requests import policy
 from lockgate.store.rows import Columns, read_row
 from lockgate.store.statements import load
 
@@ -42,17 +40,6 @@ def head(connection: sqlite3.Connection, run_id: str) -> RunHead:
         settings=columns.take_or_none(r.SettingsRow),
         last=_last_step(*columns.rest()),
     )
-
-
-def graph_of(connection: sqlite3.Connection, digest: str) -> Graph:
-    """The graph of a definition; its document is read once per process. Raises NotFound."""
-    known = graph.remembered(digest)
-    if known is not None:
-        return known
-    row = connection.execute(_RUNS["definition"], {"digest": digest}).fetchone()
-    if row is None:
-        raise NotFound("definition", digest)
-    return graph.decode(digest, row[0])
 
 
 def _last_step(
@@ -132,15 +119,6 @@ def _(transition: t.ResolveEffect, connection: sqlite3.Connection, head: RunHead
         effect=_one(connection, r.EffectRow, _EFFECTS["effect"], named),
         effect_attempt=_one(connection, r.EffectAttemptRow, _EFFECTS["effect_attempt"], named),
     )
-
-
-def policy(connection: sqlite3.Connection, audience: str) -> r.Policy | None:
-    """The policy in force for an audience; None lets everybody who can write the store answer."""
-    row = connection.execute(_REQUESTS["policy"], {"audience": audience}).fetchone()
-    if row is None:
-        return None
-    users = msgspec.json.decode(row[1], type=tuple[str, ...]) if row[1] is not None else None
-    return r.Policy(audience=row[0], users=users, self_approval=bool(row[2]))
 
 
 def _one(connection: sqlite3.Connection, kind: type[R], statement: LiteralString, named: dict[str, str]) -> R | None:

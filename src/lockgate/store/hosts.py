@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lockgate.flow.draft import LEASE_MS
+from lockgate.flow.head import LEASE_MS
 from lockgate.model.errors import Refused
 from lockgate.model.records import Actor, ClaimToken, HostView, Record
 from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import LiteralString
 
-from lockgate.flow.draft import LEASE_MS
+from lockgate.flow.head import LEASE_MS
 from lockgate.model.errors import Refused, StoreError, StoreForeign, StoreReadOnly, StoreTooNew
 from lockgate.model.records import Now, Record
 from lockgate.model.statuses import OwnerKind

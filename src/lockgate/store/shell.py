@@ -142,7 +142,7 @@ class Store:
         return await self.transact(lambda tx: commands.pause(tx, run_id, actor=actor, key=name, now=now), Lane.PERSON)
 
     async def resume(
-        self, run_id: str, *, actor: Actor, key: str | None = None, accept: commands.Definition | None = None
+        self, run_id: str, *, actor: Actor, key: str | None = None, accept: "commands.Definition | None" = None
     ) -> Receipt:
         name = key or new_key()
         return await self.transact(

@@ -1,6 +1,5 @@
 """What screens and commands read: plain functions of a connection, each bounded by its window, none by history."""
 
-from lockgate.store.heads import policy as policy
 from lockgate.store.outputs import output as output
 from lockgate.store.reads.details import attempts as attempts
 from lockgate.store.reads.details import intervals as intervals
@@ -22,6 +21,7 @@ from lockgate.store.reads.owners import host_state as host_state
 from lockgate.store.reads.requests import decided_requests as decided_requests
 from lockgate.store.reads.requests import decisions as decisions
 from lockgate.store.reads.requests import pending_requests as pending_requests
+from lockgate.store.reads.requests import policy as policy
 from lockgate.store.reads.requests import request as request
 from lockgate.store.reads.requests import submissions as submissions
 from lockgate.store.reads.requests import successor as successor

@@ -11,7 +11,7 @@ from lockgate.flow.contracts import Contract, read_contract
 from lockgate.model import records as r
 from lockgate.model.errors import NotFound, WorkflowError
 from lockgate.model.statuses import RequestKind, RunStatus
-from lockgate.store.heads import graph_of
+from lockgate.store.graphs import graph_of
 from lockgate.store.rows import Columns, read_rows
 from lockgate.store.statements import load
 
@@ -47,6 +47,15 @@ def successor(connection: sqlite3.Connection, request_id: str) -> str | None:
     """The newest later request of the same node of the same run, if there is one."""
     row = connection.execute(_REQUESTS["succeeding"], {"request_id": request_id}).fetchone()
     return row[0] if row is not None else None
+
+
+def policy(connection: sqlite3.Connection, audience: str) -> r.Policy | None:
+    """The policy in force for an audience; None lets everybody who can write the store answer."""
+    row = connection.execute(_REQUESTS["policy"], {"audience": audience}).fetchone()
+    if row is None:
+        return None
+    users = msgspec.json.decode(row[1], type=tuple[str, ...]) if row[1] is not None else None
+    return r.Policy(audience=row[0], users=users, self_approval=bool(row[2]))
 
 
 def submissions(connection: sqlite3.Connection, request_id: str) -> tuple[r.SubmissionRow, ...]:

@@ -1,0 +1,21 @@
+"""The graphs of definitions, as the store keeps them."""
+
+import sqlite3
+
+from lockgate.flow import graph
+from lockgate.flow.graph import Graph
+from lockgate.model.errors import NotFound
+from lockgate.store.statements import load
+
+_RUNS = load("runs")
+
+
+def graph_of(connection: sqlite3.Connection, digest: str) -> Graph:
+    """The graph of a definition; its document is read once per process. Raises NotFound."""
+    known = graph.remembered(digest)
+    if known is not None:
+        return known
+    row = connection.execute(_RUNS["definition"], {"digest": digest}).fetchone()
+    if row is None:
+        raise NotFound("definition", digest)
+    return graph.decode(digest, row[0])
