@@ -73,7 +73,7 @@ class Session:
         self._assembly = Assembly()
         self._fenced = False
         self._committing = asyncio.Lock()
-        self.is_ready = asyncio.Event()
+        self.is_ready = False
         self.attempt: ActiveAttempt | None = None
         self.attempts: list[str] = []
         self.progressed = False
@@ -81,8 +81,8 @@ class Session:
         """Until the worker's own proposal ends the claim; others may have ended it before."""
         self.answered: str | None = None
         self.said: Exiting | SourcesDiffer | LoadFailed | None = None
-        self.changed = asyncio.Event()
-        """Set whenever the attempt or its limit changes, or the worker has said its last word."""
+        self.limited = asyncio.Event()
+        """Set when the worker begins something that has a limit."""
 
     async def serve(self) -> None:
         """Until the worker closes its end. FrameError when it breaks the protocol."""
@@ -108,7 +108,6 @@ class Session:
             self._assembly.add(message)
         elif isinstance(message, Exiting | SourcesDiffer | LoadFailed):
             self.said = message
-            self.changed.set()
         else:
             async with self._committing:
                 answers = await self._answer_patiently(message)
@@ -147,9 +146,10 @@ class Session:
             self.answered = "claim_lost"
             return Answered(reply=self._refusal("claim_lost", lost.reason, lost.message))
         except Refused as refusal:
-            self.answered = refusal.code
+            if refusal.code == "paused":
+                self.answered = refusal.code
             return Answered(reply=self._refusal("refused", refusal.code, refusal.message))
-        self.is_ready.set()
+        self.is_ready = True
         self._continue(continuation)
         return Continue(continuation=continuation)
 
@@ -162,7 +162,6 @@ class Session:
             self.progressed = True
             for proposal, result in zip(message.proposals, reply.results, strict=True):
                 self._follow(proposal, result)
-            self.changed.set()
         elif reply.outcome != "refused":
             self.answered = reply.outcome
         self._assembly.clear()
@@ -178,7 +177,6 @@ class Session:
         if current is not None:
             left = None if current.timeout_ms is None else max(0, current.timeout_ms - current.active_ms)
             self._begin(current.attempt_id, current.node_id, left)
-        self.changed.set()
 
     def _follow(self, proposal: AnyProposal, result: dict[str, object]) -> None:
         """What an accepted proposal makes of the attempt that the worker executes."""
@@ -191,7 +189,7 @@ class Session:
                 self.attempt = None
                 self.has_claim = False
             case SetTimeout() if self.attempt is not None:
-                self.attempt = replace(self.attempt, until=_limit(proposal.timeout_ms))
+                self._work_on(replace(self.attempt, until=_limit(proposal.timeout_ms)))
             case ReserveEffect() if self.attempt is not None and result.get("answer") in ("execute", "verify"):
                 effect_id = str(result["effect_id"])
                 self.attempt = replace(self.attempt, effect_id=effect_id, recovery=proposal.recovery)
@@ -201,8 +199,13 @@ class Session:
                 pass
 
     def _begin(self, attempt_id: str, node_id: str, timeout_ms: int | None) -> None:
-        self.attempt = ActiveAttempt(attempt_id=attempt_id, node_id=node_id, until=_limit(timeout_ms))
+        self._work_on(ActiveAttempt(attempt_id=attempt_id, node_id=node_id, until=_limit(timeout_ms)))
         self.attempts.append(attempt_id)
+
+    def _work_on(self, attempt: ActiveAttempt) -> None:
+        self.attempt = attempt
+        if attempt.until is not None:
+            self.limited.set()
 
     def _refusal(self, outcome: str, code: str, message: str) -> Reply:
         head = HeadState(revision=0, paused=code == "paused", cancelled=False)

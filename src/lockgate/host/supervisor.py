@@ -9,6 +9,7 @@ import asyncio
 import signal
 import time
 import traceback
+from asyncio import FIRST_COMPLETED
 
 from lockgate.host.channel import Channel
 from lockgate.host.exits import until_exit
@@ -109,6 +110,7 @@ class Supervisor:
         finally:
             for task in (serving, exited):
                 task.cancel()
+            await asyncio.gather(serving, exited, return_exceptions=True)
             session.close()
             capture.drain()
             capture.close()
@@ -130,19 +132,17 @@ class Supervisor:
         stop = asyncio.create_task(self._stop.wait())
         try:
             while not (stop.done() or exited.done()):
-                session.changed.clear()
-                limit = _limit(session, begun)
-                if limit is not None and limit <= time.monotonic():
-                    self.stop("timeout" if session.is_ready.is_set() else SILENT)
-                    return None
                 if serving.done():
                     return _breach(serving)
-                changed = asyncio.create_task(session.changed.wait())
-                timeout = None if limit is None else limit - time.monotonic()
-                await asyncio.wait(
-                    {serving, exited, stop, changed}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
-                )
-                changed.cancel()
+                session.limited.clear()
+                limit = _limit(session, begun)
+                left = None if limit is None else limit - time.monotonic()
+                if left is not None and left <= 0:
+                    self.stop("timeout" if session.is_ready else SILENT)
+                    return None
+                limited = asyncio.create_task(session.limited.wait())
+                await asyncio.wait({serving, exited, stop, limited}, timeout=left, return_when=FIRST_COMPLETED)
+                limited.cancel()
             return None
         finally:
             stop.cancel()
@@ -172,7 +172,7 @@ class Supervisor:
 
 def _limit(session: Session, begun: float) -> float | None:
     """The monotonic second at which the worker must have moved, None where it may take for ever."""
-    if not session.is_ready.is_set():
+    if not session.is_ready:
         return begun + LOAD_LIMIT_S
     if session.attempt is None or session.attempt.until is None:
         return None
