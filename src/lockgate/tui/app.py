@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
+from textual.widgets import TextArea
 
 from lockgate.model.errors import LockgateError
 from lockgate.model.records import Now
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 AGAIN_S = 2.0
 SECOND_PRESS_S = 2.0
+UNFOCUSED_TICKS = 10
+"""While the person looks elsewhere, times move with every tenth tick only."""
 STYLE_SHEETS = ("app.tcss", "main.tcss", "card.tcss", "small.tcss")
 
 
@@ -74,6 +77,7 @@ class LockgateApp(App[int], inherit_bindings=False):
         self.main = MainScreen()
         self.card = CardScreen()
         self._interrupted_at = float("-inf")
+        self._ticks = 0
         for theme in themes():
             self.register_theme(theme)
         self.theme = self._first_theme()
@@ -129,7 +133,8 @@ class LockgateApp(App[int], inherit_bindings=False):
         self.notices.note(snapshot)
 
     def _tick(self) -> None:
-        if self.screen is self.main and self.app_focus:
+        self._ticks += 1
+        if self.screen is self.main and (self.app_focus or self._ticks % UNFOCUSED_TICKS == 0):
             self.main.painter.tick()
         snapshot = self.main.painter.snapshot
         if snapshot is not None:
@@ -206,4 +211,9 @@ class LockgateApp(App[int], inherit_bindings=False):
             self.exit(0)
             return
         self._interrupted_at = now
-        self.main.painter.say("ctrl+c once more quits")
+        focused = self.focused
+        if isinstance(focused, TextArea) and focused.selected_text:
+            self.copy(focused.selected_text)
+            return
+        words = "ctrl+c once more quits"
+        self.card.say(words) if self.screen is self.card else self.main.painter.say(words)

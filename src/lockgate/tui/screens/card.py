@@ -324,7 +324,7 @@ class CardScreen(ModalScreen[None]):
     @on(AnswerText.Cut)
     def _cut(self, message: AnswerText.Cut) -> None:
         characters = "1 character" if message.lost == 1 else f"{message.lost} characters"
-        self._say(f"the paste was cut by {characters}: this is all that may be recorded")
+        self.say(f"the paste was cut by {characters}: this is all that may be recorded")
 
     def on_key(self, event: events.Key) -> None:
         self._guard.saw_key()
@@ -346,7 +346,7 @@ class CardScreen(ModalScreen[None]):
         if press is Press.COUNTS:
             self._record(state, state.picked)
         else:
-            self._say(PRESSES[press])
+            self.say(PRESSES[press])
 
     def _record(self, state: CardState, choice: str) -> None:
         text = state.text if state.takes_text else None
@@ -397,9 +397,10 @@ class CardScreen(ModalScreen[None]):
         self._state = replace(self._state, phase=Phase.OPEN)
         self.frame.text.read_only = False
         self._arm()
-        self._say(why)
+        self.say(why)
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """Says something at the right end of the status line, until something else happens."""
         self._said = text
         self._draw()
 
@@ -423,6 +424,6 @@ class CardScreen(ModalScreen[None]):
         if self._state is not None and self._state.phase is Phase.RECORDING:
             if self._commit is not None:
                 self._commit.stop()
-            self._say("stops after this try")
+            self.say("stops after this try")
         elif self.is_current:
             self.dismiss()
