@@ -92,6 +92,12 @@ def queued(bench: Bench) -> Facts:
     return {"run_id": bench.run_id()}
 
 
+def queued_under_a_host(bench: Bench) -> Facts:
+    host = hosts.Identity(host_id="host-1", pid=1, process_start="1", capacity=4)
+    bench.write(lambda tx: hosts.take_over(tx, host, lambda pid, start: True))
+    return queued(bench)
+
+
 def finished(bench: Bench) -> Facts:
     run_id = failed(bench)
     row = bench.read(lambda c: c.execute("SELECT revision FROM runs WHERE run_id = ?", (run_id,)).fetchone())
@@ -399,7 +405,7 @@ act("change settings", busy, keyed=True)(set_pace)
 # --- the acts: claims -------------------------------------------------------------------------------------
 
 
-@act("claim", queued)
+@act("claim", queued_under_a_host)
 def _(tx: Transaction, facts: Facts) -> Any:
     return claims.claim_next(tx, HOST)
 
