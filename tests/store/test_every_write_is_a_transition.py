@@ -82,7 +82,7 @@ def writes(connection: sqlite3.Connection) -> list[Write]:
     connection.set_authorizer(note)
     for path in sorted((STORE / "sql").glob("*.sql")):
         if path.stem != "schema":
-            for name, text in load(path.stem).texts.items():
+            for name, text in load(path.stem).texts.items():  # noqa: B007 - `note` reads it
                 values = dict.fromkeys(re.findall(r"[:@$]([A-Za-z_][A-Za-z0-9_]*)", text))
                 connection.execute(f"EXPLAIN {text}", values or (None,) * text.count("?")).fetchall()
     connection.set_authorizer(None)
@@ -148,7 +148,7 @@ def test_the_way_to_these_statements_is_the_law(call: str, callers: set[str]) ->
 
 @pytest.mark.parametrize("name", sorted(ACTS))
 def test_a_run_changes_exactly_by_its_events(bench: Bench, name: str) -> None:
-    """Whatever an act changes of a run, it adds as many events as it raises the run's revision; else it changes none."""
+    """What an act changes of a run it also says: as many events as it raises the revision, or none and nothing."""
     act = ACTS[name]
     facts = act.prepare(bench)
     before, revisions = rows(bench), revision(bench)
