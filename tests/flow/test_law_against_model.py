@@ -277,7 +277,7 @@ class LawMachine(RuleBasedStateMachine):
             model.pace = number
 
     @precondition(lambda self: self.driver.head.attempt is not None)
-    @rule(what=st.sampled_from(["prompt", "notice", "update", "timeout"]))
+    @rule(what=st.sampled_from(["prompt", "notice", "update", "timeout", "no timeout"]))
     def tell(self, what: str) -> None:
         """What a worker records beside its steps; a computed timeout is set once."""
         driver, model = self.driver, self.model
@@ -286,12 +286,13 @@ class LawMachine(RuleBasedStateMachine):
             "prompt": t.RecordPrompt(attempt_id=active, prompt_hash=hashed("{}")),
             "notice": t.RecordNotice(attempt_id=active, message_hash=hashed("{}"), summary="Half done"),
             "timeout": t.SetTimeout(attempt_id=active, timeout_ms=60_000),
+            "no timeout": t.SetTimeout(attempt_id=active, timeout_ms=None),
         }
         fits = model.phase == "working"
-        if what == "timeout":
+        if "timeout" in what:
             fits = fits and model.node == "end" and not model.has_timeout
         if self.attempt(fits, lambda: driver.apply(wishes[what], WORKER) if what in wishes else driver.publish(active)):
-            model.has_timeout |= what == "timeout"
+            model.has_timeout |= "timeout" in what
 
     @rule()
     def block(self) -> None:

@@ -61,7 +61,8 @@ def node_started(head: RunHead, event: ev.Event, payload: ev.NodeStarted) -> Ena
 
 def timeout_set(head: RunHead, event: ev.Event, payload: ev.NodeTimeoutSet) -> Enacted:
     assert head.attempt is not None
-    attempt = replace(head.attempt, timeout_ms=payload.timeout_ms)
+    # 0 says that there is no limit, and that this was settled: it is set once.
+    attempt = replace(head.attempt, timeout_ms=payload.timeout_ms or 0)
     return replace(head, attempt=attempt), (attempt,)
 
 

@@ -38,8 +38,9 @@ def start_attempt(draft: Draft, wish: t.StartAttempt, facts: Facts) -> dict[str,
     if head.run.steps >= head.graph.max_steps:
         raise Refused("max_steps", f"the run has made its {head.graph.max_steps} steps", limit=head.graph.max_steps)
     spec = head.graph.node(wish.node_id)
-    if not spec.timeout_computed and wish.timeout_ms != spec.timeout_ms:
-        raise Refused("wrong_timeout", f"the definition says {spec.timeout_ms} ms, not {wish.timeout_ms}")
+    known = None if spec.timeout_computed else spec.timeout_ms
+    if wish.timeout_ms != known:
+        raise Refused("wrong_timeout", f"the definition says {known} ms, not {wish.timeout_ms}")
     payload = ev.NodeStarted(
         node=wish.node_id,
         kind=spec.kind,

@@ -78,6 +78,8 @@ class QueueRow(Record, frozen=True, kw_only=True):
 class AttemptRow(Record, frozen=True, kw_only=True):
     """One try at one node visit; keyed (run_id, ordinal). `active_ms` sums its closed intervals.
 
+    `timeout_ms` is null where the definition sets no limit or it is not computed yet, 0 where it came to none.
+
     `settings_change` and `settings_hash` bind it to the settings that it saw, where the workflow has any.
     """
 

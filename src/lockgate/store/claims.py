@@ -167,7 +167,7 @@ def _current(head: RunHead) -> CurrentAttempt | None:
         attempt_number=attempt.attempt_number,
         request_id=request.request_id,
         output_hash=request.output_hash,
-        timeout_ms=attempt.timeout_ms,
+        timeout_ms=attempt.timeout_ms or None,
         active_ms=attempt.active_ms,
         settings_hash=attempt.settings_hash,
     )

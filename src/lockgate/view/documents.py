@@ -254,7 +254,7 @@ def _attempt(attempt: AttemptRow) -> Document:
         "visit": attempt.visit,
         "status": attempt.status,
         "outcome": attempt.outcome,
-        "timeout_ms": attempt.timeout_ms,
+        "timeout_ms": attempt.timeout_ms or None,
         "active_ms": attempt.active_ms,
         "step": attempt.step_index,
         "error_summary": attempt.error_summary,

@@ -127,8 +127,12 @@ def _started(payload: Payload, event: EventView) -> str:
     if payload.get("visit", 1) > 1:
         parts.append(f"visit {payload['visit']}")
     if payload.get("timeout_ms"):
-        parts.append(f"at most {duration(payload['timeout_ms'])}")
+        parts.append(_limit(payload["timeout_ms"]))
     return ", ".join(parts)
+
+
+def _limit(timeout_ms: int | None) -> str:
+    return f"at most {duration(timeout_ms)}" if timeout_ms else "no limit"
 
 
 def _node_ended(payload: Payload, event: EventView) -> str:
@@ -192,7 +196,7 @@ _WORDERS: dict[str, Callable[[Payload, EventView], str]] = {
     "run_timed_out": _ended,
     "run_cancelled": _ended,
     "node_started": _started,
-    "node_timeout_set": lambda payload, event: f"at most {duration(payload['timeout_ms'])}",
+    "node_timeout_set": lambda payload, event: _limit(payload["timeout_ms"]),
     "node_finished": _node_ended,
     "node_failed": _node_ended,
     "update_published": _update,
