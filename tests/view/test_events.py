@@ -56,6 +56,11 @@ def test_a_real_run_is_told_from_start_to_end(tmp_path: Path) -> None:
     assert told["node_finished"].startswith("ok")
 
 
+@pytest.mark.parametrize(("timeout_ms", "words"), [(90_000, "at most 1m30s"), (None, "no limit")])
+def test_a_computed_limit_may_be_none(timeout_ms: int | None, words: str) -> None:
+    assert detail(event(1, "14:00:00.000", "node_timeout_set", timeout_ms=timeout_ms)) == words
+
+
 @pytest.mark.parametrize("type", sorted(EVENT_TYPES))
 def test_a_payload_that_is_not_what_it_should_be_breaks_nothing(type: str) -> None:
     for payload in ({}, {"effect": 3}, {"clocks": None, "outcome": None}, {"birth": []}, {"request": None}):
