@@ -140,6 +140,8 @@ def test_restart_makes_one_child_with_the_same_input(lockgate: Command, run_id: 
     shown = show(lockgate, child["run_id"])
     assert (shown["input"], shown["title"]) == ({"a": 1}, "First")
     assert shown["lineage"]["parent_run_id"] == run_id
+    [earlier] = shown["lineage"]["earlier"]
+    assert (earlier["run_id"], earlier["status"], earlier["output"]) == (run_id, "cancelled", None)
     assert show(lockgate, run_id)["lineage"]["children"] == [child["run_id"]]
 
 

@@ -4,7 +4,7 @@ from lockgate.model.records import Receipt
 from lockgate.store import commands, reads
 
 from .conftest import USER, Bench, definition
-from .histories import everything, unsure
+from .histories import everything, failed, unsure
 
 
 def restart(bench: Bench, run_id: str, revision: int, key: str) -> Receipt:
@@ -54,6 +54,21 @@ def test_lineage_is_root_parent_revision_and_number(bench: Bench) -> None:
     assert {row.root_run_id for row in rows.values()} == {run_id}
     assert (rows[first].parent_run_id, rows[first].parent_revision) == (run_id, revision)
     assert (rows[run_id].parent_run_id, rows[run_id].parent_revision) == (None, None)
+
+
+def test_a_restart_knows_how_its_ancestors_ended(bench: Bench) -> None:
+    run_id = failed(bench)
+    parent = bench.read(lambda connection: reads.run(connection, run_id)).row
+    assert bench.read(lambda connection: reads.run(connection, run_id)).earlier == ()
+    first = restart(bench, run_id, parent.revision, "r1").run_id
+    assert first is not None
+    cancelled = bench.write(lambda tx: commands.cancel(tx, first, actor=USER, key="c"))
+    second = restart(bench, first, cancelled.revision, "r2").run_id
+    assert second is not None
+    root, middle = bench.read(lambda connection: reads.run(connection, second)).earlier
+    assert (root.run_id, root.status, root.reason) == (run_id, "failed", "ValueError: no")
+    assert (root.output_hash, root.error_hash, root.finished_at) == (None, parent.error_hash, parent.finished_at)
+    assert (middle.run_id, middle.status, middle.reason) == (first, "cancelled", "cancelled by bo")
 
 
 def test_a_restart_names_the_revision_that_was_seen(bench: Bench) -> None:

@@ -35,6 +35,7 @@ from lockgate.model.rows import SubmissionRow as SubmissionRow
 from lockgate.model.rows import UpdateRow as UpdateRow
 from lockgate.model.shown import ClaimView as ClaimView
 from lockgate.model.shown import Current as Current
+from lockgate.model.shown import EarlierOutcome as EarlierOutcome
 from lockgate.model.shown import EventView as EventView
 from lockgate.model.shown import HostView as HostView
 from lockgate.model.shown import OutputChunk as OutputChunk

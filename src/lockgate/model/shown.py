@@ -145,8 +145,22 @@ class WorkerView(Record, frozen=True, kw_only=True):
     stderr_tail: str
 
 
+class EarlierOutcome(Record, frozen=True, kw_only=True):
+    """How a run that was restarted had ended; `reason` is null where it completed."""
+
+    run_id: str
+    status: RunStatus
+    reason: str | None
+    output_hash: str | None
+    error_hash: str | None
+    finished_at: int
+
+
 class RunDetail(Record, frozen=True, kw_only=True):
-    """Everything of one run that `show` and the detail tabs need; values are named by hash."""
+    """Everything of one run that `show` and the detail tabs need; values are named by hash.
+
+    `earlier` are the runs that led to this one by restarts, the root first.
+    """
 
     run: Run
     row: RunRow
@@ -161,6 +175,7 @@ class RunDetail(Record, frozen=True, kw_only=True):
     updates: tuple[UpdateRow, ...]
     children: tuple[str, ...]
     settings: tuple[SettingsRow, ...] = ()
+    earlier: tuple[EarlierOutcome, ...] = ()
 
 
 class HostView(Record, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from lockgate.flow.words import waiting_for, word
 from lockgate.model.ids import short_id
 from lockgate.model.records import (
     AttemptRow,
+    EarlierOutcome,
     EffectRow,
     EventView,
     Now,
@@ -93,6 +94,7 @@ def show_document(detail: RunDetail, now: Now, value: ReadValue) -> Document:
             "root_run_id": row.root_run_id,
             "restart_number": row.restart_number,
             "children": list(detail.children),
+            "earlier": [_earlier(outcome, value) for outcome in detail.earlier],
         },
         "steps": [_step(attempt, value) for attempt in steps],
         "attempts": [_attempt(attempt) for attempt in detail.attempts],
@@ -101,6 +103,17 @@ def show_document(detail: RunDetail, now: Now, value: ReadValue) -> Document:
         "updates": [_update(update, nodes, value) for update in detail.updates],
         "claim": _claim(detail),
         "worker": _worker(detail),
+    }
+
+
+def _earlier(outcome: EarlierOutcome, value: ReadValue) -> Document:
+    return {
+        "run_id": outcome.run_id,
+        "status": outcome.status,
+        "reason": outcome.reason,
+        "output": value(outcome.output_hash),
+        "error": value(outcome.error_hash),
+        "finished_at": moment(outcome.finished_at),
     }
 
 

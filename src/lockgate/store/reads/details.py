@@ -14,6 +14,9 @@ from lockgate.store.statements import load
 
 R = TypeVar("R", bound=r.Record)
 
+ANCESTORS = 100
+"""How many restarts are followed back."""
+
 UPDATES = 256
 """How many updates of a run are looked at, newest first."""
 
@@ -43,6 +46,7 @@ def run(connection: sqlite3.Connection, run_id: str, *, attempts_limit: int = 10
         updates=_updates(connection, tried),
         children=tuple(found[0] for found in child),
         settings=settings(connection, run_id),
+        earlier=_earlier(connection, run_id),
     )
 
 
@@ -94,6 +98,11 @@ def _updates(connection: sqlite3.Connection, tried: Sequence[r.AttemptRow]) -> t
         if len(newest) >= UPDATES:
             break
     return tuple(newest.values())[::-1]
+
+
+def _earlier(connection: sqlite3.Connection, run_id: str) -> tuple[r.EarlierOutcome, ...]:
+    rows = connection.execute(_RUNS["ancestors"], {"run_id": run_id, "limit": ANCESTORS}).fetchall()
+    return read_rows(r.EarlierOutcome, rows)
 
 
 def _worker(connection: sqlite3.Connection, run_id: str) -> r.WorkerView | None:

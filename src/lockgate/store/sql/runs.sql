@@ -75,6 +75,15 @@ SELECT sources_hash FROM run_sources WHERE run_id = :run_id;
 -- child: the restart of a run, of which there is at most one
 SELECT run_id FROM runs WHERE parent_run_id = :run_id;
 
+-- ancestors: how the runs had ended that led to this one by restarts, the root first
+WITH RECURSIVE line (run_id, depth) AS (
+    SELECT parent_run_id, 1 FROM runs WHERE run_id = :run_id AND parent_run_id IS NOT NULL
+    UNION ALL
+    SELECT r.parent_run_id, line.depth + 1 FROM line JOIN runs r ON r.run_id = line.run_id
+    WHERE r.parent_run_id IS NOT NULL AND line.depth < :limit)
+SELECT r.run_id, r.status, ifnull(r.error_summary, r.error_code), r.output_hash, r.error_hash, r.finished_at
+FROM line JOIN runs r ON r.run_id = line.run_id ORDER BY line.depth DESC;
+
 -- exists: whether there is such a run
 SELECT 1 FROM runs WHERE run_id = :run_id;
 
