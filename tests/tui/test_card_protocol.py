@@ -9,7 +9,7 @@ from textual import events
 from lockgate.model.errors import StoreBusy
 from lockgate.model.statuses import Provenance, RequestStatus
 from lockgate.tui.guard import ARM_MS
-from lockgate.tui.screens import card as card_module
+from lockgate.tui.screens import card_view as card_module
 from lockgate.view.snapshots import Block, ShownRequest, ShownResolution
 from tests.tui.stage import on_stage, receipt, with_request
 from tests.view.picture import NOW, snapshot

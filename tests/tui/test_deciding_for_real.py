@@ -76,8 +76,9 @@ async def test_the_store_decides_a_race_that_the_card_has_not_seen(path: Path) -
         await shown.until_it_says("Publish 1.4.0?")
         await shown.press("d", "1")
         await asyncio.sleep(0.5)
+        elsewhere = await shown.answer_from_elsewhere(run, "stop")
         # The press comes before the feed has told the card: both are on their way to the store.
-        await asyncio.gather(shown.answered_elsewhere(run, "stop"), shown.pilot.press("ctrl+s"))
+        await asyncio.gather(elsewhere(), shown.pilot.press("ctrl+s"))
         await shown.until(lambda: shown.says("by bo at") or shown.says("by you at"))
         [choice] = await shown.decisions(run)
         assert shown.says("Publish, by you at" if choice == "publish" else "Stop here, by bo at")

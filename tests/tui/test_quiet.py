@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from textual.geometry import Region
 
 from lockgate.tui.widgets.line_block import LineBlock
-from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.lines_view import LinesView
 from tests.tui.stage import Stage, on_stage
 from tests.view.picture import NOW, snapshot
 
@@ -16,7 +16,7 @@ KEYS = 12
 def painted(stage: Stage) -> list[tuple[str, int]]:
     """Notes every region that a widget has painted from now on, as (widget, cells)."""
     seen: list[tuple[str, int]] = []
-    for widget in [*stage.app.screen.query(LineList), *stage.app.screen.query(LineBlock)]:
+    for widget in [*stage.app.screen.query(LinesView), *stage.app.screen.query(LineBlock)]:
 
         def refresh(*regions: Region, _widget=widget, _refresh=widget.refresh, **how: bool) -> object:  # type: ignore[no-untyped-def]
             seen.append((_widget.id or "", sum(each.area for each in regions) if regions else _widget.size.area))

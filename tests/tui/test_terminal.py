@@ -41,7 +41,7 @@ class Terminal:
                 self.received += part
                 self._stream.feed(part)
 
-    def until(self, words: str, seconds: float = 10) -> None:
+    def until(self, words: str, seconds: float = 30) -> None:
         """Waits until the screen says so."""
         end = time.monotonic() + seconds
         while words not in "\n".join(self.screen.display):

@@ -1,6 +1,6 @@
 """The dashboard on a real store: runs that wait for real decisions, executed in this process."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -77,11 +77,17 @@ class Theatre:
         detail = await self.store.run(run.run_id)
         return [each.choice for each in detail.resolutions]
 
-    async def answered_elsewhere(self, run: Run, choice: str, text: str | None = None) -> Receipt:
-        """What another process's `lockgate answer` does."""
+    async def answer_from_elsewhere(
+        self, run: Run, choice: str, text: str | None = None
+    ) -> Callable[[], Awaitable[Receipt]]:
+        """Another process's `lockgate answer` that has read the request: calling it commits."""
         [request] = [each for each in await self.store.decisions() if each.run_id == run.run_id]
         human = Human.for_test("bo")
-        return await self.store.answer(request.request_id, choice, text=text, digest=request.digest, actor=human)
+        return lambda: self.store.answer(request.request_id, choice, text=text, digest=request.digest, actor=human)
+
+    async def answered_elsewhere(self, run: Run, choice: str, text: str | None = None) -> Receipt:
+        """What another process's `lockgate answer` does."""
+        return await (await self.answer_from_elsewhere(run, choice, text))()
 
 
 @asynccontextmanager

@@ -183,7 +183,7 @@ class LockgateApp(App[int], inherit_bindings=False):
 
     def watch_theme(self, theme_name: str) -> None:
         for screen in self.screen_stack if self.is_running else ():
-            for widget in screen.query("LineBlock, LineList"):
+            for widget in screen.query("LineBlock, LinesView"):
                 widget.refresh()
 
     def copy(self, text: str) -> None:

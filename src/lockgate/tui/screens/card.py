@@ -6,35 +6,23 @@ key and pasted text record nothing. Escape decides nothing, and what was typed i
 commit, and shows what the store says: its own record, somebody else's, or why it was refused.
 """
 
-import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
-from textual.timer import Timer
 from textual.widgets import TextArea
 
 from lockgate.model.errors import LockgateError
 from lockgate.model.records import Receipt
 from lockgate.model.text import clean
-from lockgate.tui.card_layout import CardFrame, Moment, is_too_small
+from lockgate.tui.card_layout import is_too_small
 from lockgate.tui.card_state import CardState, Phase
 from lockgate.tui.commit import Commit
-from lockgate.tui.guard import Guard, Press
+from lockgate.tui.guard import Press
+from lockgate.tui.screens.card_view import CardView
 from lockgate.tui.widgets.answer_text import AnswerText
-from lockgate.tui.widgets.blocks_view import BlocksView
-from lockgate.tui.widgets.line_block import LineBlock
-from lockgate.view.card import boxed
-from lockgate.view.cells import Line, Span
-from lockgate.view.header import status_line
-from lockgate.view.lens import Lens
 from lockgate.view.snapshots import ShownRequest
-
-if TYPE_CHECKING:
-    from lockgate.tui.app import LockgateApp
 
 PRESSES = {
     Press.EARLY: "",
@@ -43,10 +31,9 @@ PRESSES = {
 }
 
 
-class CardScreen(ModalScreen[None]):
+class CardScreen(CardView):
     """One screen for all requests: `begin` gives it the next one."""
 
-    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(each), f"pick({each})", f"pick choice {each}", id=f"card.{each}") for each in range(1, 10)),
         Binding("down", "pick_by(1)", "pick the next choice", id="card.down"),
@@ -59,33 +46,6 @@ class CardScreen(ModalScreen[None]):
         Binding("y", "copy_draft", "copy the draft of a record", id="card.copy"),
         Binding("escape", "close", "close, decide nothing", id="card.close", priority=True),
     ]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.frame = CardFrame()
-        self._status = LineBlock(ground="surface", id="card-status")
-        self._guard = Guard(lambda: time.monotonic() * 1000)
-        self._state: CardState | None = None
-        self._commit: Commit | None = None
-        self._arming: Timer | None = None
-        self._said = ""
-
-    def compose(self) -> ComposeResult:
-        yield self.frame
-        yield self._status
-
-    @property
-    def lockgate(self) -> "LockgateApp":
-        return cast("LockgateApp", self.app)
-
-    @property
-    def state(self) -> CardState | None:
-        """What the card shows now; None before the first request."""
-        return self._state
-
-    def on_mount(self) -> None:
-        self._arming = self.set_interval(0.1, self._draw_button)
-        self.set_interval(1.0, self._tick)
 
     # Opening and newer readings
 
@@ -133,94 +93,7 @@ class CardScreen(ModalScreen[None]):
         self._draw()
         self.call_after_refresh(self._draw)
 
-    # Painting
-
-    def lens(self) -> Lens:
-        return self.lockgate.main.lens()
-
-    def _moment(self) -> Moment:
-        state = self._state
-        assert state is not None
-        return Moment(self._why_not(state), self.frame.blocks.is_seen, draft=self._draft_text(state))
-
-    def _why_not(self, state: CardState) -> str:
-        if state.phase is Phase.RECORDING:
-            lasted = self._commit.lasted_s if self._commit is not None else 0
-            return f"recording, store is locked {lasted} s" if lasted else "recording"
-        blocks = self.frame.blocks
-        unread = len(blocks.source) - blocks.last_visible
-        return state.why_not(unread=unread, armed_in_ms=self._guard.left_ms, is_seen=blocks.is_seen)
-
-    def _draft_text(self, state: CardState) -> str:
-        """What was typed and can no longer be recorded."""
-        if not state.is_closed or state.mine:
-            return ""
-        texts = self.lockgate.drafts.of(state.request.request_id).texts
-        return texts[-1][1] if texts else ""
-
-    def _draw(self) -> None:
-        state = self._state
-        if state is None or not self.is_attached or not self.is_current:
-            return
-        lens = self.lens()
-        with self.app.batch_update():
-            self.frame.draw(state, lens, self._moment())
-            self._draw_status(state, lens)
-
-    def _draw_button(self) -> None:
-        """While it is not armed the button counts down; otherwise nothing moves."""
-        state = self._state
-        if state is None or not self.is_current:
-            return
-        if self._guard.left_ms == 0 and self._arming is not None:
-            self._arming.pause()
-        lens = self.lens()
-        self.frame.draw_button(state, lens, self._moment())
-        if not boxed(lens):
-            self._draw_status(state, lens)
-
-    def _tick(self) -> None:
-        """Once a second: the time left, and how long the store has been locked."""
-        if self._state is not None and self.is_current and not self._state.is_closed:
-            self._draw()
-
-    def _draw_status(self, state: CardState, lens: Lens) -> None:
-        if state.is_closed:
-            keys = [("Enter", "open the run"), ("esc", "close")]
-            if self._draft_text(state):
-                keys.insert(0, ("y", "copy the draft"))
-        else:
-            count = len(state.request.choices)
-            pick = f"1-{count}" if count > 1 else "1"
-            keys = [(pick, "pick"), ("ctrl+s", "record"), ("PgDn", "read on"), ("Tab", "text"), ("esc", "close")]
-        self._status.show([status_line(keys, self._notice(state, lens), lens)])
-
-    def _notice(self, state: CardState, lens: Lens) -> Line:
-        """The right end of the status line: what was just said, else whether there is a draft."""
-        if self._said:
-            return (Span(self._said),)
-        if not boxed(lens) and not state.is_closed and (why := self._why_not(state)):
-            return (Span(why),)  # beside the button there is no room for it
-        kept = bool(self.lockgate.drafts.of(state.request.request_id).texts)
-        return (Span("draft kept", "muted"),) if kept else ()
-
-    def on_resize(self) -> None:
-        self._draw()
-        self.call_after_refresh(self._draw)
-
-    @on(BlocksView.Read)
-    def _blocks_read(self) -> None:
-        if self._state is not None and self.is_current:
-            lens = self.lens()
-            self.frame.draw_rule(self._state, lens, self._moment())
-            self.frame.draw_button(self._state, lens, self._moment())
-
     # Picking
-
-    def _arm(self) -> None:
-        self._guard.arm()
-        if self._arming is not None:
-            self._arming.resume()
 
     def action_pick(self, number: int) -> None:
         state = self._state
@@ -398,11 +271,6 @@ class CardScreen(ModalScreen[None]):
         self.frame.text.read_only = False
         self._arm()
         self.say(why)
-
-    def say(self, text: str) -> None:
-        """Says something at the right end of the status line, until something else happens."""
-        self._said = text
-        self._draw()
 
     # Leaving
 

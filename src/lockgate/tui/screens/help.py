@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from lockgate.tui.widgets.line_block import LineBlock
-from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.lines_view import LinesView
 from lockgate.tui.widgets.text_source import lines_source
 from lockgate.view.cells import Line, Span, fitted, joined, spread
 from lockgate.view.help import Keys, help_lines
@@ -31,7 +31,7 @@ class HelpScreen(ModalScreen[None]):
         super().__init__()
         self._name, self._groups, self._lens = name, groups, lens
         self._top = LineBlock(ground="card", id="help-top")
-        self._list = LineList(id="help-list", cursor=False, ground="card")
+        self._list = LinesView(id="help-list", ground="card")
         self._foot = LineBlock(ground="card", id="help-foot")
 
     def compose(self) -> ComposeResult:

@@ -23,6 +23,7 @@ from lockgate.tui.widgets.detail_pane import DetailPane
 from lockgate.tui.widgets.filter_row import FilterRow
 from lockgate.tui.widgets.line_block import LineBlock
 from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.lines_view import LinesView
 from lockgate.tui.widgets.pane import Pane
 from lockgate.tui.widgets.runs_pane import RunsPane
 from lockgate.tui.widgets.timeline_pane import TimelinePane
@@ -149,7 +150,7 @@ class MainScreen(Screen[None]):
     def _quieten(self, covered: bool) -> None:
         """Behind another screen everything is quiet: one colour, no fills."""
         self.set_class(covered, "-covered")
-        for widget in self.query("LineBlock, LineList"):
+        for widget in self.query("LineBlock, LinesView"):
             widget.refresh()
 
     @on(Pane.Fitted)
@@ -228,8 +229,8 @@ class MainScreen(Screen[None]):
     def _read_selected(self) -> None:
         self.look(run_id=self.selected, attempt_id=None, trace_first=None, more=0)
 
-    @on(LineList.Scrolled)
-    def _scrolled(self, message: LineList.Scrolled) -> None:
+    @on(LinesView.Scrolled)
+    def _scrolled(self, message: LinesView.Scrolled) -> None:
         if message.list is self.runs.list:
             self._read_around(message.first, message.count)
         elif message.list is self.detail.trace:

@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from lockgate.tui.widgets.line_block import LineBlock
-from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.lines_view import LinesView
 from lockgate.tui.widgets.text_source import lines_source
 from lockgate.view.cells import Line, Span, fitted, joined
 from lockgate.view.lens import Lens
@@ -26,7 +26,7 @@ class ReaderScreen(ModalScreen[None]):
         super().__init__()
         self._title, self._lines, self._lens = title, lines, lens
         self._rule = LineBlock(id="reader-rule")
-        self._list = LineList(id="reader-list", cursor=False)
+        self._list = LinesView(id="reader-list")
         self._keys = LineBlock(ground="surface", id="reader-keys")
 
     def compose(self) -> ComposeResult:

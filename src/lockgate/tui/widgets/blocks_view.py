@@ -5,20 +5,20 @@ from textual.strip import Strip
 
 from lockgate.tui.paint import strip_of
 from lockgate.tui.styling import styles_of
-from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.lines_view import LinesView
 from lockgate.tui.widgets.text_source import lines_source
 from lockgate.view.cells import Line, Span
 from lockgate.view.glyphs import UNICODE, Glyphs
 
 
-class BlocksView(LineList, can_focus=False):
+class BlocksView(LinesView, can_focus=False):
     """A list without a cursor, with a scrollbar of one cell where it is needed."""
 
     class Read(Message):
         """Other lines are on screen now."""
 
     def __init__(self) -> None:
-        super().__init__(id="card-blocks", cursor=False, ground="card")
+        super().__init__(id="card-blocks", ground="card")
         self.glyphs: Glyphs = UNICODE
         self.is_seen = False
         """Whether the last line has been on screen since `begin`."""

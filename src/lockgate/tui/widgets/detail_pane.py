@@ -7,8 +7,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widget import Widget
 
-from lockgate.tui.widgets.line_list import LineList
 from lockgate.tui.widgets.line_source import EmptySource
+from lockgate.tui.widgets.lines_view import LinesView
 from lockgate.tui.widgets.pane import Keys, Pane
 from lockgate.tui.widgets.steps_tab import StepsTab
 from lockgate.tui.widgets.text_source import TextSource, lines_source
@@ -56,8 +56,8 @@ class DetailPane(Pane):
         self.trace = TraceTab()
         super().__init__("detail", self.trace)
         self.steps = StepsTab()
-        self.output = LineList(id="output", cursor=False, from_end=True)
-        self.info = LineList(id="info", cursor=False)
+        self.output = LinesView(id="output")
+        self.info = LinesView(id="info")
         self._tab = "Trace"
         self._output_of: str | None = None
         self._detail: ShownDetail | None = None
@@ -77,7 +77,7 @@ class DetailPane(Pane):
         return self._tab.lower()
 
     @property
-    def focus_target(self) -> LineList:
+    def focus_target(self) -> LinesView:
         body = self._bodies[self._tab]
         return self.steps.list if body is self.steps else body  # type: ignore[return-value]
 

@@ -8,6 +8,7 @@ from textual.message import Message
 
 from lockgate.tui.widgets.line_block import LineBlock
 from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.lines_view import LinesView
 from lockgate.view.cells import EMPTY, Line
 from lockgate.view.lens import Lens
 from lockgate.view.rules import Mood, pane_rule
@@ -41,7 +42,7 @@ class Pane(Vertical):
         self.post_message(self.Fitted(self))
 
     @property
-    def focus_target(self) -> LineList:
+    def focus_target(self) -> LinesView:
         """The list that the keys go to while this pane has the focus."""
         return self.list
 

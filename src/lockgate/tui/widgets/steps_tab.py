@@ -8,6 +8,7 @@ from textual.containers import Horizontal, Vertical
 from lockgate.tui.widgets.line_block import LineBlock
 from lockgate.tui.widgets.line_list import LineList
 from lockgate.tui.widgets.line_source import EmptySource
+from lockgate.tui.widgets.lines_view import LinesView
 from lockgate.tui.widgets.text_source import lines_source
 from lockgate.view.cells import EMPTY, Line, Span, blank, joined
 from lockgate.view.lens import Lens
@@ -61,7 +62,7 @@ class StepsTab(Horizontal):
         super().__init__(id="steps-tab")
         self._head = LineBlock(classes="head")
         self.list = LineList(id="steps", from_end=True)
-        self.text = LineList(id="step-text", cursor=False)
+        self.text = LinesView(id="step-text")
         self._side = Vertical(id="steps-side")
         self._run_id: str | None = None
         self._shown: tuple[ShownStep, ...] = ()

@@ -12,7 +12,6 @@ from lockgate.tui.widgets.line_block import LineBlock, show
 from lockgate.tui.widgets.line_list import LineList
 from lockgate.tui.widgets.line_source import EmptySource
 from lockgate.tui.widgets.pane import Keys, Pane
-from lockgate.tui.widgets.text_source import lines_source
 from lockgate.view.cells import EMPTY, Line, Span
 from lockgate.view.empty import start_here
 from lockgate.view.folds import folded
@@ -146,7 +145,7 @@ class TimelinePane(Pane):
             show(self._head, ())
             show(self._foot, ())
             blank = self._is_blank(snapshot)
-            self.list.show(lines_source(start_here(snapshot, width, lens)) if blank else EmptySource())
+            self.list.show(EmptySource(start_here(snapshot, width, lens) if blank else ()))
             return
         self._view = replace(self._view, focused=self.has_pane_focus, cursor=self.list.shown_cursor)
         heads = 1 if lens.short else 2
