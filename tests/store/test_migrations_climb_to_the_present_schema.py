@@ -1,12 +1,16 @@
 """A store of any earlier schema becomes the present one, whole, after a verified backup, or stays as it was."""
 
+import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import lockgate
 from lockgate.model.errors import Refused, StoreError, StoreForeign, StoreMissing, StoreTooNew, StoreTooOld
 from lockgate.store import hosts, migrations, opening
 from lockgate.store.audit import audit
@@ -75,6 +79,37 @@ def test_the_v1_file_migrates_with_every_run(old: Path) -> None:
     assert len(runs) == 14
     for run_id in runs:
         assert read_once(old, lambda c, r=run_id: audit(c, r)).difference is None
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from lockgate.store import migrations
+from lockgate.store.anchor import Anchor
+def end(*_):
+    os.kill(os.getpid(), 9)
+if sys.argv[2] == "before":
+    migrations._check = end
+else:
+    Anchor.check = end
+migrations.migrate(Path(sys.argv[1]), is_alive=lambda pid, start: False)
+"""
+
+
+@pytest.mark.parametrize(("when", "version"), [("before", 1), ("after", KNOWN_VERSION)])
+def test_a_migration_that_is_killed_happened_whole_or_not_at_all(old: Path, when: str, version: int) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(lockgate.__file__).parents[1])}
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(old), when], env=environment)
+    assert killed.returncode == -9
+    found = sqlite3.connect(old)
+    assert found.execute("PRAGMA user_version").fetchone() == (version,)
+    assert opening.schema_digest(found) == digest_of(version)
+    assert found.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    found.close()
+    time_passes = HandClock()
+    time_passes.pass_ms(60_000)
+    assert migrate(old, is_alive=dead, clock=time_passes).before == version
+    assert len(read_once(old, lambda c: c.execute("SELECT run_id FROM runs").fetchall())) == 14
 
 
 def test_a_present_store_is_left_alone(bench: Bench) -> None:

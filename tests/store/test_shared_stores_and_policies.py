@@ -21,7 +21,7 @@ from lockgate.store.doctor import examine
 from lockgate.store.once import read_once
 from lockgate.store.policies import policies, set_policy
 from lockgate.store.reads.values import store_facts
-from lockgate.store.sharing import make_shared
+from lockgate.store.sharing import closed_ancestor, make_shared
 
 from .conftest import ADA, Bench
 
@@ -72,6 +72,16 @@ def test_the_doctor_sees_a_shared_store_that_closed(tmp_path: Path) -> None:
     path.parent.chmod(0o700)
     (finding,) = [found for found in examine(path).findings if found.where == str(path.parent)]
     assert finding.action == f"chgrp {GROUP} {path.parent} && chmod 2770 {path.parent}"
+
+
+def test_a_directory_above_that_keeps_the_group_out_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "team" / "state.sqlite"
+    make_shared(path, GROUP)
+    tmp_path.chmod(0o700)
+    assert closed_ancestor(path, GROUP) == tmp_path
+    assert any(f"cannot pass {tmp_path}" in remark for remark in examine(path).remarks)
+    tmp_path.chmod(0o710)
+    assert closed_ancestor(path, GROUP) != tmp_path
 
 
 # --- two users of the system -------------------------------------------------------------------------------

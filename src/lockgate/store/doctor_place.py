@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lockgate.store.doctor_rows import Finding
 from lockgate.store.location import file_system
+from lockgate.store.sharing import closed_ancestor
 
 _VANISHES = frozenset({"tmpfs", "ramfs"})
 
@@ -22,6 +23,9 @@ def check_place(path: Path, shared_group: str | None) -> tuple[list[Finding], li
         unknown.append("the type of the file system: this system does not tell")
     elif kind in _VANISHES:
         remarks.append(f"the store lies on {kind}: it does not survive a restart of the machine")
+    closed = _closed(path, shared_group)
+    if closed is not None:
+        remarks.append(f"the group {shared_group} cannot pass {closed}, so only its owner reaches the store")
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         remarks.append("this user may not write the store: only reading commands work")
     return findings, remarks, unknown
@@ -68,6 +72,14 @@ def _directory(path: Path, shared_group: str | None) -> list[Finding]:
         action = f"chgrp {shared_group} {path.parent} && {action}"
         return [Finding(code="closed_to_group", what=said, where=str(path.parent), action=action)]
     return []
+
+
+def _closed(path: Path, shared_group: str | None) -> Path | None:
+    if shared_group is None:
+        return None
+    with suppress(KeyError, OSError):
+        return closed_ancestor(path, shared_group)
+    return None
 
 
 def _kind(shared_group: str | None) -> str:
@@ -119,7 +131,9 @@ def _open_links(pid: int) -> set[str] | None:
 
 
 def named(pid: int) -> str:
-    """`4242 (lockgate)`, or the pid alone where its name cannot be read."""
+    """`4242 (lockgate)`, or the pid alone where its name cannot be read; 0 is one that this system hides."""
+    if pid <= 0:
+        return "0 (hidden: of another container)"
     try:
         name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

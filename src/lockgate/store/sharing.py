@@ -48,6 +48,17 @@ def make_shared(path: Path, group: str, clock: Clock | None = None) -> bool:
     return True
 
 
+def closed_ancestor(path: Path, group: str) -> Path | None:
+    """The nearest directory above a store's own that keeps members of the group out; None where they get through."""
+    gid = grp.getgrnam(group).gr_gid
+    for directory in Path(path).absolute().parent.parents:
+        facts = directory.stat()
+        through = facts.st_mode & stat.S_IXOTH or (facts.st_gid == gid and facts.st_mode & stat.S_IXGRP)
+        if not through:
+            return directory
+    return None
+
+
 def _refuse_unless_shared(path: Path, group: str) -> None:
     known = read_once(path, store_facts).shared_group
     if known != group:

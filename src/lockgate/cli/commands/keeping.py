@@ -206,9 +206,12 @@ def init(call: Call, shared: str | None) -> None:
     from lockgate.demo.first_file import write_first_workflow
 
     if shared is not None:
-        from lockgate.store.sharing import make_shared
+        from lockgate.store.sharing import closed_ancestor, make_shared
 
         made_store = make_shared(call.db, shared)
+        closed = closed_ancestor(call.db, shared)
+        if closed is not None:
+            call.tell(f"the group {shared} cannot pass {closed}: give them a way through, or put the store elsewhere")
     else:
         made_store = not call.db.exists()
         call.write(lambda tx: None, create=made_store)
