@@ -15,9 +15,10 @@ from lockgate.model.errors import NotFound
 from lockgate.model.events import PAYLOADS, Event, link
 from lockgate.store.audit import Audit, KeptReceipt, audit, audited_run_id, check_receipt
 from lockgate.store.audit_rows import TABLES
+from lockgate.store.policies import set_policy
 
 from . import histories
-from .conftest import Bench
+from .conftest import ADA, Bench
 
 FORGED = {
     r.RunRow: "run_id",
@@ -120,6 +121,23 @@ def test_a_rewritten_answer_is_not_what_was_written_down(bench: Bench) -> None:
     difference = audited(bench, run_id).difference
     assert difference is not None
     assert (difference.table, difference.column, difference.stored) == ("human_decision_resolutions", "choice", "stop")
+
+
+def test_a_rewritten_name_must_be_one_that_the_policy_let_decide(bench: Bench) -> None:
+    bench.write(lambda tx: set_policy(tx, "operator", users=["ada", "bo"], self_approval=False, human=ADA))
+    run_id = histories.everything(bench)
+    assert audited(bench, run_id).difference is None
+    for name, expected in (("eve", "one of ada, bo"), ("bo", "anybody but bo, who started the run")):
+        old = audited(bench, run_id).receipts[-1].actor.id
+        bench.write(lambda tx, o=old, n=name: forge(tx.connection, run_id, lambda text: swap(text, o, n)))
+        difference = audited(bench, run_id).difference
+        assert difference is not None
+        assert (difference.column, difference.stored, difference.expected) == ("actor_id", name, expected)
+
+
+def swap(text: str, old: str, new: str) -> str:
+    """Another person in what was answered; the question, with its policy, stays."""
+    return text if '"request":{' in text else text.replace(f'"actor_id":"{old}"', f'"actor_id":"{new}"')
 
 
 def test_rewritten_settings_are_not_what_their_patch_makes(bench: Bench) -> None:

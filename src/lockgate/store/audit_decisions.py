@@ -12,6 +12,7 @@ from lockgate.flow.transitions import DecisionAsk
 from lockgate.model import ids
 from lockgate.model import records as r
 from lockgate.model.encoding import sha256, stored
+from lockgate.model.statuses import ActorKind, Intent, Provenance
 from lockgate.store.audit_chain import Differs
 from lockgate.store.statements import load
 
@@ -35,6 +36,7 @@ def check_requests(connection: sqlite3.Connection, folded: Fold) -> None:
         resolution: r.ResolutionRow | None = resolutions.get((row.request_id,))
         if resolution is not None:
             _check_resolution(connection, row, contract, resolution)
+            _check_allowed(run, row, contract, resolution)
 
 
 def _check_plain(run: r.RunRow, row: r.RequestRow) -> None:
@@ -97,6 +99,24 @@ def _check_resolution(
     said = response.get("choice") if isinstance(response, dict) else None
     _same("human_decision_resolutions", id, "choice", resolution.choice, said)
     _same("requests", id, "output_hash", row.output_hash, resolution.response_hash)
+
+
+def _check_allowed(run: r.RunRow, row: r.RequestRow, contract: Contract, resolution: r.ResolutionRow) -> None:
+    """Whoever the record names as the person must have been one whom the request's own policy let decide."""
+    if resolution.provenance is not Provenance.HUMAN:
+        return
+    id = resolution.decision_id
+    _same("human_decision_resolutions", id, "actor_kind", resolution.actor_kind, ActorKind.HUMAN)
+    if row.policy is None:
+        return
+    policy = msgspec.json.decode(row.policy, type=r.Policy)
+    if policy.users is not None and resolution.actor_id not in policy.users:
+        expected = f"one of {', '.join(policy.users)}"
+        raise Differs("human_decision_resolutions", id, "actor_id", resolution.actor_id, expected)
+    approves = any(choice.key == resolution.choice and choice.intent is Intent.APPROVE for choice in contract.choices)
+    if approves and not policy.self_approval and resolution.actor_id == run.started_by:
+        expected = f"anybody but {run.started_by}, who started the run"
+        raise Differs("human_decision_resolutions", id, "actor_id", resolution.actor_id, expected)
 
 
 def _contract(connection: sqlite3.Connection, row: r.RequestRow) -> Contract:
