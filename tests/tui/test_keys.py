@@ -162,6 +162,18 @@ async def test_keys_are_remapped_by_the_id_of_their_action() -> None:
         assert stage.says("ctrl+t  pause")
 
 
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"run.puase": "ctrl+t"}, "no action is called run.puase"),
+        ({"run.pause": "r"}, "run.resume lost its key to another action"),
+    ],
+)
+async def test_keys_that_cannot_be_are_said_at_the_start(keys: dict[str, str], said: str) -> None:
+    async with on_stage((200, 50), keys=keys) as stage:
+        assert stage.says(said)
+
+
 async def test_an_event_opens_with_its_payload() -> None:
     async with on_stage() as stage:
         await stage.press("4", "g", "j", "j", "enter")

@@ -5,7 +5,7 @@ store: the feed's worker posts snapshots, and a feed that fails becomes a status
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
@@ -22,7 +22,7 @@ from lockgate.tui import terminal
 from lockgate.tui.assets import css_dir
 from lockgate.tui.commands import LockgateCommands
 from lockgate.tui.drafts import Drafts
-from lockgate.tui.keynames import groups
+from lockgate.tui.keynames import action_ids, groups
 from lockgate.tui.notices import Notices
 from lockgate.tui.options import Options
 from lockgate.tui.screens.card import CardScreen
@@ -31,6 +31,10 @@ from lockgate.tui.screens.help import HelpScreen
 from lockgate.tui.screens.main import MainScreen
 from lockgate.tui.screens.reader import ReaderScreen
 from lockgate.tui.themes import PALETTES, themes
+from lockgate.tui.widgets.detail_pane import DetailPane
+from lockgate.tui.widgets.line_list import LineList
+from lockgate.tui.widgets.lines_view import LinesView
+from lockgate.tui.widgets.timeline_pane import TimelinePane
 from lockgate.view.cells import Line
 from lockgate.view.snapshots import ShownRequest, Snapshot
 
@@ -42,6 +46,7 @@ AGAIN_S = 2.0
 SECOND_PRESS_S = 2.0
 UNFOCUSED_TICKS = 10
 """While the person looks elsewhere, times move with every tenth tick only."""
+KEYED = (LinesView, LineList, TimelinePane, DetailPane)
 STYLE_SHEETS = ("app.tcss", "main.tcss", "card.tcss", "small.tcss")
 
 
@@ -93,13 +98,25 @@ class LockgateApp(App[int], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.install_screen(self.card, "card")
-        self.set_keymap(self.options.keys)
+        self._take_keys(self.options.keys)
         self.lifeline.hold()
         terminal.push_title(self)
         self.notices.title(0)
         self.set_interval(terminal.LOOK_FOR_TERMINAL_S, self.lifeline.look)
         self.set_interval(1.0, self._tick)
         self.run_worker(self._listen(), group="feed", exclusive=True, exit_on_error=False)
+
+    def _take_keys(self, keys: Mapping[str, str]) -> None:
+        """Remaps keys by the id of their action; what cannot be is said once, at the start."""
+        self.set_keymap(keys)
+        known = action_ids(type(self), MainScreen, CardScreen, ConfirmScreen, *KEYED)
+        trouble = [f"no action is called {name}" for name in keys if name not in known]
+        if keys and not self.main.lens().too_small:
+            reached = {each.binding.id for each in self.main.active_bindings.values()}
+            lost = sorted(action_ids(type(self), MainScreen) - reached)
+            trouble += [f"{name} lost its key to another action" for name in lost]
+        if trouble:
+            self.call_after_refresh(self.main.painter.say, clean("keys: " + "; ".join(trouble)), bad=True)
 
     def on_unmount(self) -> None:
         terminal.pop_title(self)

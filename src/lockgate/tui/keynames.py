@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from textual.binding import ActiveBinding
+from textual.binding import ActiveBinding, Binding
+from textual.dom import DOMNode
 from textual.screen import Screen
 
 from lockgate.view.help import Keys
@@ -42,6 +43,12 @@ def key_name(key: str, *, ascii: bool = False) -> str:
 def written(keys: str, *, ascii: bool) -> str:
     """Keys as a pane words them, `← →`, for a terminal that may have no arrows."""
     return " ".join(_ASCII.get(key, key) if ascii else key for key in keys.split(" "))
+
+
+def action_ids(*nodes: type[DOMNode]) -> frozenset[str]:
+    """The ids by which the config may name the actions of these screens and widgets."""
+    bindings = (each for node in nodes for each in node.__dict__.get("BINDINGS", ()))
+    return frozenset(each.id for each in bindings if isinstance(each, Binding) and each.id)
 
 
 def groups(screen: Screen[None], *, ascii: bool) -> list[tuple[str, Keys]]:
