@@ -23,7 +23,7 @@ from lockgate.model.statuses import (
     RequestKind,
     RunStatus,
 )
-from lockgate.store import claims, commands, commits, hosts
+from lockgate.store import claims, commands, commits, hosts, prune
 from lockgate.store.openfile import Transaction
 
 from .conftest import HOST, USER, Bench, definition, value
@@ -40,12 +40,14 @@ VERIFIED = NodeSpec(kind=NodeKind.ACTION, effect=EffectSpec(type="send", recover
 
 
 class Act(NamedTuple):
-    """`keyed` acts leave a receipt, which a repetition gets again."""
+    """`keyed` acts leave a receipt, which a repetition gets again. `batch` are functions that share one transaction,
+    as the writer runs what came together; then `do` is not used."""
 
     name: str
     prepare: Callable[[Bench], Facts]
     do: Callable[[Transaction, Facts], Any]
     keyed: bool = False
+    batch: tuple[Callable[[Transaction, Facts], Any], ...] = ()
 
 
 ACTS: dict[str, Act] = {}
@@ -596,3 +598,51 @@ def settle(status: EffectStatus) -> Callable[[Transaction, Facts], Any]:
 act("settle effect", applying)(settle(EffectStatus.APPLIED))
 act("reject effect", applying)(settle(EffectStatus.REJECTED))
 act("nobody knows", applying)(settle(EffectStatus.AMBIGUOUS))
+
+
+# --- the acts: several together ---------------------------------------------------------------------------
+
+
+def two_runs(bench: Bench) -> Facts:
+    return {**at_decision(bench), "other": bench.run_id()}
+
+
+def spoil(tx: Transaction, facts: Facts) -> Any:
+    """It writes, and then it raises: of the batch, only this is undone."""
+    commands.pause(tx, facts["run_id"], actor=USER, key="spoilt")
+    raise LookupError("spoilt")
+
+
+def pause_other(tx: Transaction, facts: Facts) -> Any:
+    return commands.pause(tx, facts["other"], actor=USER, key="other")
+
+
+TOGETHER = (give_answer, spoil, lambda tx, facts: give_answer(tx, {**facts, "key": "late"}, "again", "no"), pause_other)
+ACTS["a batch"] = Act("a batch", two_runs, give_answer, batch=TOGETHER)
+
+
+def old_and_over(bench: Bench) -> Facts:
+    """Two finished runs, a run and its restart, that are about to be pruned."""
+    facts = finished(bench)
+    again = commands.restart
+    child = bench.write(
+        lambda tx: again(
+            tx,
+            facts["run_id"],
+            definition(),
+            expected_revision=facts["revision"],
+            started_by="bo",
+            started_by_uid=1000,
+            actor=USER,
+            key="again",
+        )
+    ).run_id
+    bench.write(lambda tx: commands.cancel(tx, child, actor=USER, key="c"))
+    bench.clock.pass_ms(1_000)
+    return facts
+
+
+@act("prune", old_and_over)
+def _(tx: Transaction, facts: Facts) -> Any:
+    planned = prune.plan(tx.connection, tx.now.wall_ms)
+    return [prune._prune_tree(tx, tree, planned, USER) for tree in planned.trees]

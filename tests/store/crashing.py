@@ -8,6 +8,7 @@ after the last. *instruction*: inside a statement, before an instruction of SQLi
 when the log would grow beyond so many bytes (RLIMIT_FSIZE kills the writer in the middle of its write).
 """
 
+import asyncio
 import json
 import os
 import random
@@ -18,16 +19,20 @@ import signal
 import sqlite3
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from lockgate.model.errors import LockgateError
+from lockgate.store import writer
 from lockgate.store.audit import audit
 from lockgate.store.openfile import OpenFile, Transaction, open_file
+from lockgate.store.shell import open_store
 
 from .acts import ACTS, Act, Facts
 from .conftest import Bench, HandClock
@@ -107,6 +112,8 @@ class Kept:
 
     def commit(self, path: Path, hook: Hook | None = None, after: Hook | None = None) -> Any:
         """The act, once, in a transaction of its own; what it said, as JSON."""
+        if self.act.batch:
+            return self.commit_batch(path, hook, after)
         fixed_randomness()
         file = open_file(path, self.clock)
         try:
@@ -122,6 +129,38 @@ class Kept:
             return f"{type(error).__name__}: {error}"
         finally:
             file.close()
+
+    def commit_batch(self, path: Path, hook: Hook | None = None, after: Hook | None = None) -> Any:
+        """The functions of a batch, through the writer; what each said."""
+        fixed_randomness()
+
+        async def together() -> list[Any]:
+            async with open_store(path, clock=self.clock) as store:
+                await store.transact(lambda tx: tx.connection.execute("PRAGMA cache_size").fetchone())
+                held, queued = threading.Event(), threading.Event()
+
+                def hold(tx: Transaction) -> None:
+                    held.set()
+                    assert queued.wait(10)
+
+                holding = asyncio.create_task(store.transact(hold))
+                while not held.is_set():
+                    await asyncio.sleep(0)
+                jobs = [partial(fn, facts=self.facts) for fn in self.act.batch]
+                tasks = [asyncio.create_task(store.transact(job)) for job in jobs]
+                await asyncio.sleep(0)
+                assert store._writer is not None
+                file = store._writer._connection.file
+                if hook is not None:
+                    hook(file)
+                queued.set()
+                await holding
+                said = await asyncio.gather(*tasks, return_exceptions=True)
+                if after is not None:
+                    after(file)
+                return [repr(each) if isinstance(each, BaseException) else msgspec.to_builtins(each) for each in said]
+
+        return asyncio.run(together())
 
     def _do(self, tx: Transaction) -> Any:
         return self.act.do(tx, self.facts)
@@ -244,6 +283,8 @@ def requests() -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
+    # Watched at every instruction, a batch takes longer than the writer would give it.
+    writer.MOST_SECONDS = 60
     for request in requests():
         with tempfile.TemporaryDirectory() as room:
             try:
