@@ -87,7 +87,7 @@ def test_a_receipt_is_checked_in_each_of_its_forms(lockgate: Command, home: Path
         file.write_text(json.dumps(content))
         document = held(lockgate("audit", run_id, "--receipt", str(file), "--json"), "audit")
         assert document["receipts_checked"] == count
-    assert "1 kept receipt stands in the chain." in lockgate("audit", run_id, "--receipt", str(file)).out
+    assert "1 kept receipt found in the chain as told." in lockgate("audit", run_id, "--receipt", str(file)).out
 
 
 def test_a_receipt_that_the_store_denies_fails(lockgate: Command, home: Path, run_id: str) -> None:

@@ -129,7 +129,7 @@ def test_values_of_no_run_are_remarked(copy: tuple[Path, dict[str, str]]) -> Non
     change(path, "INSERT INTO blobs (hash, content) VALUES (?, ?)", "0" * 64, b"1234567")
     found = seen(path)
     assert found.findings == ()
-    assert any("1 stored values (7 bytes) belong to no run" in remark for remark in found.remarks)
+    assert any("stored values of no run: 1, 7 bytes" in remark for remark in found.remarks)
 
 
 def test_a_status_that_nobody_writes_is_found(copy: tuple[Path, dict[str, str]]) -> None:
@@ -355,7 +355,7 @@ def test_runs_without_a_host_are_remarked(bench: Bench) -> None:
     bench.run_id()
     found = seen(bench.path)
     assert found.facts["host"]["state"] == "none"
-    assert "no host runs, and 1 runs are queued: lockgate host" in found.remarks
+    assert "no host runs, and runs wait for one (1): lockgate host" in found.remarks
 
 
 def test_a_look_takes_no_second(copy: tuple[Path, dict[str, str]]) -> None:

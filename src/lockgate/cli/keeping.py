@@ -26,6 +26,11 @@ _DURATION = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def duration_ms(text: str) -> int:
     """`30d`, `12h`, `90m`, `45s` or `2w` in milliseconds. Raises ValueError."""
     fits = _DURATION.fullmatch(text)
@@ -103,14 +108,18 @@ def _kept(item: Any, path: str) -> "KeptReceipt":
 
 
 def audit_lines(audited: "Audit", checked: int | None, differs: "Difference | None", limit: str) -> Iterator[str]:
-    what = "pruned, its tombstone" if audited.is_pruned else f"{audited.rows} rows, {audited.values} values"
-    yield f"{audited.run_id}: {audited.events} events, {what}"
+    what = (
+        "pruned, its tombstone"
+        if audited.is_pruned
+        else f"{counted(audited.rows, 'row')}, {counted(audited.values, 'value')}"
+    )
+    yield f"{audited.run_id}: {counted(audited.events, 'event')}, {what}"
     for receipt in audited.receipts:
         yield from _receipt_lines(receipt)
     difference = audited.difference or differs
     if difference is None:
         if checked:
-            yield f"{checked} kept {'receipt stands' if checked == 1 else 'receipts stand'} in the chain."
+            yield f"{counted(checked, 'kept receipt')} found in the chain as told."
         yield f"Everything agrees. The newest event is {audited.seq}, {audited.chain_head}"
     else:
         column = f", {difference.column}" if difference.column is not None else ""
@@ -153,7 +162,7 @@ def doctor_lines(checkup: "Checkup") -> Iterator[str]:
     facts = checkup.facts
     if "counts" in facts and "host" in facts:
         counts, host = facts["counts"], facts["host"]["state"]
-        held = f"{facts['size']} bytes, {counts['runs']} runs, {counts['events']} events"
+        held = f"{facts['size']} bytes, {counted(counts['runs'], 'run')}, {counted(counts['events'], 'event')}"
         yield f"{checkup.path}: schema {facts['user_version']}, {held}, host {host}"
     else:
         yield checkup.path
@@ -168,11 +177,9 @@ def doctor_lines(checkup: "Checkup") -> Iterator[str]:
     if checkup.sample is not None:
         sample = checkup.sample
         more = "" if sample.runs == sample.of else " (--all compares every run)"
-        yield f"{sample.runs} of {sample.of} runs compared with their {sample.events} events{more}"
+        yield f"{sample.runs} of {counted(sample.of, 'run')} compared with {counted(sample.events, 'event')}{more}"
     count = len(checkup.findings)
-    yield (
-        "Nothing is wrong." if not count else f"{count} {'finding' if count == 1 else 'findings'}; nothing was changed."
-    )
+    yield ("Nothing is wrong." if not count else f"{counted(count, 'finding')}; nothing was changed.")
 
 
 # --- backup ------------------------------------------------------------------------------------------------
@@ -213,7 +220,7 @@ def _contents(of: "Backup | Drill") -> Document:
 
 def drill_lines(drill: "Drill") -> Iterator[str]:
     yield f"{drill.path}: schema {drill.contents.version}, {drill.size} bytes"
-    yield f"{drill.runs} runs, {drill.events} events, {drill.values} values verified"
+    yield f"{counted(drill.runs, 'run')}, {counted(drill.events, 'event')}, {counted(drill.values, 'value')} verified"
     for problem in drill.problems:
         yield f"WRONG  {problem}"
     yield "It would restore." if not drill.problems else "It would not restore as it was."
@@ -254,12 +261,12 @@ def _pruned(pruned: "Pruned") -> Document:
 def plan_lines(plan: "Plan") -> Iterator[str]:
     events = sum(tree.events for tree in plan.trees)
     yield (
-        f"{plan.runs} runs in {len(plan.trees)} trees ended before {moment(plan.cutoff)} and can go, "
-        f"with {events} events"
+        f"{counted(plan.runs, 'run')} in {counted(len(plan.trees), 'tree')} ended before {moment(plan.cutoff)} "
+        f"and can go, with {counted(events, 'event')}"
     )
-    yield from _some(f"  {tree.root_run_id}, {len(tree.members)} runs" for tree in plan.trees)
+    yield from _some(f"  {tree.root_run_id}, {counted(len(tree.members), 'run')}" for tree in plan.trees)
     if plan.blocked:
-        yield f"{len(plan.blocked)} trees are kept:"
+        yield f"{counted(len(plan.blocked), 'tree')} kept:"
         yield from _some(
             f"  {blocker.run_id}: {blocker.code}, {blocker.what}" for tree in plan.blocked for blocker in tree.blockers
         )
@@ -268,8 +275,9 @@ def plan_lines(plan: "Plan") -> Iterator[str]:
 def pruned_lines(pruned: "Pruned") -> Iterator[str]:
     yield f"backup {pruned.backup.path}, {pruned.backup.size} bytes, verified"
     yield (
-        f"pruned {pruned.runs} runs in {pruned.trees} trees: {pruned.events} events, {pruned.decisions} decisions, "
-        f"{pruned.values} values ({pruned.value_bytes} bytes), {pruned.definitions} definitions"
+        f"pruned {counted(pruned.runs, 'run')} in {counted(pruned.trees, 'tree')}: "
+        f"{counted(pruned.events, 'event')}, {counted(pruned.decisions, 'decision')}, "
+        f"{counted(pruned.values, 'value')} ({pruned.value_bytes} bytes), {counted(pruned.definitions, 'definition')}"
     )
     for root in pruned.changed:
         yield f"kept {root}: it changed meanwhile"

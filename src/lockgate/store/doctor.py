@@ -181,7 +181,9 @@ def _orphans(connection: sqlite3.Connection, notes: _Notes) -> None:
     orphans = connection.execute(_KEEPING["orphan_values"]).fetchall()
     if orphans:
         size = sum(length for _, length in orphans)
-        notes.remarks.append(f"{len(orphans)} stored values ({size} bytes) belong to no run: lockgate prune frees them")
+        notes.remarks.append(
+            f"stored values of no run: {len(orphans)}, {size} bytes; lockgate prune --apply frees them"
+        )
 
 
 def _facts(connection: sqlite3.Connection, notes: _Notes) -> None:

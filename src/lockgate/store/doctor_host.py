@@ -32,13 +32,13 @@ def host_remarks(connection: sqlite3.Connection, now: Now, is_alive: IsAlive) ->
     claims = held_claims(connection)
     lost = [held for held in claims if is_expired(held, now.boot_id, now.mono_ms)]
     if word == "none" and queued:
-        yield f"no host runs, and {queued} runs are queued: lockgate host"
+        yield f"no host runs, and runs wait for one ({queued}): lockgate host"
     elif word == "stale":
-        yield f"host pid {host.pid} is gone or silent, with {len(claims)} claims: lockgate host takes over"
+        yield f"host pid {host.pid} is gone or silent (claims: {len(claims)}): lockgate host takes over"
     elif word == "other_boot":
         yield f"host pid {host.pid} ran before the machine was started again: lockgate host takes over"
     if lost:
-        yield f"{len(lost)} claims are lost, their holders are silent: the next host takes them over"
+        yield f"holders of claims are silent ({len(lost)}): the next host takes them over"
     for run_id, code, detail, stderr in connection.execute(_KEEPING["blocked_runs"]).fetchall():
         tail = " ".join((stderr or "").split())[-_TAIL:]
         way = "lockgate resolve" if code == "effect_ambiguous" else f"lockgate resume {short_id(run_id)}"

@@ -165,11 +165,11 @@ def _member(row: Sequence[Any], cutoff: int, with_decisions: bool) -> Member:
         if claimed:
             yield "live_claim", "somebody holds a claim on it"
         if effects:
-            yield "unsettled_effect", f"{effects} of its effects may have happened: lockgate resolve"
+            yield "unsettled_effect", f"effects that may have happened: {effects}; lockgate resolve"
         if pending:
-            yield "pending_request", f"{pending} of its requests are pending"
+            yield "pending_request", f"pending requests: {pending}"
         if decisions and not with_decisions:
-            yield "human_decision", f"{decisions} accepted human decisions: --with-decisions lets them go"
+            yield "human_decision", f"accepted human decisions: {decisions}; --with-decisions lets them go"
 
     kept = tuple(Blocker(run_id=run_id, code=code, what=what) for code, what in blockers())
     return Member(run_id=run_id, revision=revision, decisions=decisions, blockers=kept)

@@ -64,7 +64,7 @@ def doctor(call: Call, every_run: bool) -> int:
 @click.option("--verify", metavar="FILE", type=_FILE, help="Drill a copy that nobody uses, whole: would it restore?")
 def backup(call: Call, file: Path | None, verify: Path | None) -> int:
     """Copy the store into FILE (default: beside it, named by the time), private and verified; never overwrites."""
-    from lockgate.cli.keeping import backup_document, drill_document, drill_lines
+    from lockgate.cli.keeping import backup_document, counted, drill_document, drill_lines
 
     if verify is not None:
         if file is not None:
@@ -83,8 +83,8 @@ def backup(call: Call, file: Path | None, verify: Path | None) -> int:
     if call.as_json:
         call.document(backup_document(made))
     else:
-        counts = made.contents.counts
-        call.say(f"{made.path}: {made.size} bytes, {counts['runs']} runs, {counts['events']} events, verified")
+        held = ", ".join(counted(made.contents.counts[f"{noun}s"], noun) for noun in ("run", "event"))
+        call.say(f"{made.path}: {made.size} bytes, {held}, verified")
     return exits.OK
 
 
