@@ -1,6 +1,7 @@
 """A person's answer from a second terminal, and who wins when several answer at once."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,21 @@ from tests.cli.conftest import HELLO, hold
 from tests.journeys.conftest import Home
 
 
-@pytest.fixture
-def asked(home: Home) -> Any:
-    """A run of a small workflow that waits for a person; no host runs any more."""
-    shelf = home.directory / ".lockgate" / "workflows"
+@pytest.fixture(scope="module")
+def once_asked(session_home: Home) -> Path:
+    """The store of a small workflow that waits for a person; nothing has it open any more."""
+    shelf = session_home.directory / ".lockgate" / "workflows"
     shelf.mkdir(parents=True)
     (shelf / "hello.py").write_text(HELLO)
-    home.call("start", "hello")
-    home.call("host", "--drain")
+    session_home.call("start", "hello")
+    session_home.call("host", "--drain")
+    return session_home.store
+
+
+@pytest.fixture
+def asked(home: Home, once_asked: Path) -> Any:
+    """The request that waits, in a copy of that store for each test."""
+    shutil.copytree(once_asked.parent, home.store.parent)
     (request,) = home.json("decisions")["requests"]
     hold({"schema": "lockgate.requests.v1", "requests": [request]}, "requests")
     return request
