@@ -125,7 +125,8 @@ class LawMachine(RuleBasedStateMachine):
     @rule()
     def claim(self) -> None:
         model = self.model
-        due = self.driver.head.queue.available_at <= self.driver.clock.wall_ms
+        # A back-off lasts a second at most: what lies further ahead is of a clock that was set back.
+        due = not 0 < self.driver.head.queue.available_at - self.driver.clock.wall_ms <= 1_000
         fits = model.phase in ("queued", "answered") and not model.paused and due
         if self.attempt(fits, self.driver.claim):
             self.resumes_answer = model.phase == "answered"

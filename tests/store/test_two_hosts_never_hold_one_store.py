@@ -120,7 +120,7 @@ def test_deadlines_fall_due_and_paused_runs_wait(bench: Bench) -> None:
     bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="p"))
     assert bench.read(lambda connection: hosts.due_deadlines(connection, due_at)) == ()
     assert bench.read(hosts.next_deadline) is None
-    assert bench.read(hosts.next_available) is None
+    assert bench.read(lambda connection: hosts.next_available(connection, bench.clock.wall_ms)) is None
 
 
 def test_a_pause_can_ask_to_stop_at_once(bench: Bench) -> None:

@@ -26,12 +26,21 @@ MAX_LOSSES = 3
 RETRY_MS = (0, 0, 1_000)
 """How long a run waits before it is claimable again, by the number of its counted losses."""
 
+LONGEST_RETRY_MS = max(RETRY_MS)
+
+
+def waits_ms(available_at: int, now_ms: int) -> int:
+    """How long a queued run still waits. No wait is longer than the longest back-off: a moment that lies further
+    ahead was written before the wall clock was set back, and is over."""
+    left = available_at - now_ms
+    return left if 0 < left <= LONGEST_RETRY_MS else 0
+
 
 def claim(draft: Draft, wish: t.Claim, facts: Facts) -> dict[str, Any]:
     head = draft.head
     if head.queue.status is not QueueStatus.QUEUED or head.run.paused or head.queue.error_code is not None:
         raise Refused("not_claimable", f"the run's queue entry is {head.queue.status}")
-    if head.queue.available_at > draft.now.wall_ms:
+    if waits_ms(head.queue.available_at, draft.now.wall_ms):
         raise Refused("not_yet", "the run waits before its next try", available_at=head.queue.available_at)
     generation = head.queue.generation + 1
     payload = ev.RunClaimed(

@@ -9,6 +9,7 @@ import contextlib
 from typing import Any, Literal
 
 from lockgate.flow.authoring.workflow import Workflow
+from lockgate.flow.claims import waits_ms
 from lockgate.host.holding import Holder
 from lockgate.host.starting import new_run
 from lockgate.model.encoding import checked
@@ -122,7 +123,7 @@ async def _patience(store: Store, run: Run) -> float:
     """Seconds until this run moves by itself. A default that is due is taken here: no host may be there for it."""
     now_ms = store.clock.now().wall_ms
     if run.queue is QueueStatus.QUEUED:
-        return min(LONGEST_SLEEP_S, max(0.001, (run.available_at - now_ms) / 1000))
+        return min(LONGEST_SLEEP_S, max(0.001, waits_ms(run.available_at, now_ms) / 1000))
     if run.deadline_at is None or run.paused or run.request_id is None:
         return LONGEST_SLEEP_S
     if run.deadline_at <= now_ms:

@@ -110,11 +110,11 @@ class Ledger:
         now = self._store.clock.now()
 
         def look(connection: "sqlite3.Connection") -> Outlook:
-            deadline, available = hosts.next_deadline(connection), hosts.next_available(connection)
+            deadline, available = hosts.next_deadline(connection), hosts.next_available(connection, now.wall_ms)
             others = recovery.processes(connection)
             return Outlook(
                 deadline_in_ms=None if deadline is None else deadline - now.wall_ms,
-                available_in_ms=None if available is None else available - now.wall_ms,
+                available_in_ms=available,
                 is_abandoned=any(recovery.is_abandoned(held, now) for held in others),
                 is_shared=bool(others),
             )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from lockgate.flow import transitions as t
+from lockgate.flow.claims import LONGEST_RETRY_MS
 from lockgate.flow.head import RunHead
 from lockgate.flow.sources import changed
 from lockgate.model.encoding import sha256
@@ -77,7 +78,8 @@ def claim_next(tx: Transaction, owner: Owner, exclude: Iterable[str] = ()) -> Cl
     host = host_state(tx.connection)
     if (host.host_id, host.epoch) != (owner.id, owner.host_epoch):
         raise Refused("host_replaced", f"another host has taken over from {owner.id}", host_id=owner.id)
-    named = {"now": tx.now.wall_ms, "exclude": msgspec.json.encode(list(exclude)).decode()}
+    exclusion = msgspec.json.encode(list(exclude)).decode()
+    named = {"now": tx.now.wall_ms, "longest": LONGEST_RETRY_MS, "exclude": exclusion}
     for statement in ("next_answered", "next_queued"):
         row = tx.connection.execute(_HOSTS[statement], named).fetchone()
         if row is not None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from lockgate.flow.claims import waits_ms
 from lockgate.flow.head import LEASE_MS
 from lockgate.model.errors import Refused
 from lockgate.model.records import Actor, ClaimToken, HostView, Record
@@ -215,10 +216,10 @@ def next_deadline(connection: sqlite3.Connection) -> int | None:
     return row[0] if row is not None else None
 
 
-def next_available(connection: sqlite3.Connection) -> int | None:
-    """The wall time from which the next queued run is claimable; it may be over already."""
+def next_available(connection: sqlite3.Connection, now_ms: int) -> int | None:
+    """How many ms from now the next queued run is claimable, 0 where one is."""
     row = connection.execute(_HOSTS["next_available"]).fetchone()
-    return row[0] if row is not None else None
+    return waits_ms(row[0], now_ms) if row is not None else None
 
 
 def stops_now(connection: sqlite3.Connection, run_ids: Sequence[str]) -> frozenset[str]:

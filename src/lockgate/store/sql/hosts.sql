@@ -24,16 +24,16 @@ WHERE id = 1 AND epoch = :epoch AND host_id = :host_id;
 SELECT run_id, generation, owner_kind, owner_id, host_epoch, boot_id, heartbeat_mono, heartbeat_at
 FROM run_queue WHERE token_hash IS NOT NULL ORDER BY heartbeat_at, run_id;
 
--- next_answered: the run whose accepted answer has waited longest for a worker
+-- next_answered: the run whose accepted answer has waited longest for a worker; back-off waits at most :longest
 SELECT w.run_id FROM requests w
-JOIN run_queue q ON q.run_id = w.run_id AND q.status = 'queued' AND q.available_at <= :now
+JOIN run_queue q ON q.run_id = w.run_id AND q.status = 'queued' AND q.available_at NOT BETWEEN :now + 1 AND :now + :longest
 JOIN runs r ON r.run_id = w.run_id AND r.workflow_ref NOT LIKE 'inline:%'
 WHERE w.status = 'settled' AND w.consumed_at IS NULL AND w.run_id NOT IN (SELECT value FROM json_each(:exclude))
 ORDER BY w.settled_at, w.run_id LIMIT 1;
 
--- next_queued: the run that has been claimable longest
+-- next_queued: the run that has been claimable longest; a moment further ahead than :longest is one of a clock set back
 SELECT q.run_id FROM run_queue q JOIN runs r ON r.run_id = q.run_id
-WHERE q.status = 'queued' AND q.available_at <= :now AND r.workflow_ref NOT LIKE 'inline:%'
+WHERE q.status = 'queued' AND q.available_at NOT BETWEEN :now + 1 AND :now + :longest AND r.workflow_ref NOT LIKE 'inline:%'
     AND q.run_id NOT IN (SELECT value FROM json_each(:exclude))
 ORDER BY q.available_at, r.rowid LIMIT 1;
 
