@@ -267,3 +267,20 @@ def test_cancelling_races_the_answer(asking: Asking) -> None:
     )
     kept = asking.read(lambda connection: reads.submissions(connection, request))[-1]
     assert b"but why" in asking.read(lambda connection: reads.value(connection, kept.payload_hash))
+
+
+@pytest.mark.parametrize(("after", "state", "said"), [(0, "pending", "waiting"), (1, "overdue", "overdue")])
+def test_a_deadline_is_the_same_moment_for_every_screen_and_the_law(
+    asking: Asking, after: int, state: str, said: str
+) -> None:
+    from lockgate.flow.words import word
+    from lockgate.view.documents import request_document
+
+    run_id = asking.run_id(made=definition(endless()))
+    request, digest, deadline = asking.ask_next(run_id)
+    asking.clock.wall_ms = deadline + after
+    now = asking.clock.now()
+    shown = asking.read(lambda connection: reads.request(connection, request))
+    assert request_document(shown, now)["state"] == state
+    assert word(asking.read(lambda connection: reads.run(connection, run_id)).run, now) == said
+    assert asking.answer(request, digest).outcome == ("conflict" if after else "accepted")

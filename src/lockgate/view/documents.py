@@ -148,7 +148,7 @@ def request_state(status: RequestStatus, deadline_at: int | None, now: Now) -> s
         return "accepted"
     if status is RequestStatus.CANCELLED:
         return "withdrawn"
-    return "overdue" if deadline_at is not None and now.wall_ms >= deadline_at else "pending"
+    return "overdue" if deadline_at is not None and now.wall_ms > deadline_at else "pending"
 
 
 def event_document(event: EventView) -> Document:
