@@ -5,14 +5,16 @@ import contextlib
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec.structs import replace
 
 from lockgate.flow import transitions as t
 from lockgate.flow.fold import UNFOLDED, fold
+from lockgate.flow.graph import EffectSpec
 from lockgate.flow.words import allowed, word
 from lockgate.model.errors import LockgateError, Refused
 from lockgate.model.events import link
 from lockgate.model.records import AttemptRow, EffectRow, IntervalRow, ResolutionRow, SettingsChangeRow
-from lockgate.model.statuses import EffectStatus, Outcome, RunStatus
+from lockgate.model.statuses import EffectStatus, Outcome, Recovery, RunStatus
 from tests.flow.driver import GRAPH, HOST, WORKER, Driver, hashed, pace
 from tests.flow.situations import named, situation
 
@@ -42,6 +44,8 @@ class Model:
 
 
 class LawMachine(RuleBasedStateMachine):
+    verifies = False
+
     @initialize(moves=st.integers(0, 24))
     def begin(self, moves: int) -> None:
         self.driver = self.new_driver()
@@ -195,7 +199,8 @@ class LawMachine(RuleBasedStateMachine):
             got.update(driver.reserve(driver.active, model.node or ""))
 
         if self.attempt(not (before == "applying" and mine), act):
-            assert got["answer"] == ("adopted" if before == "applied" else "execute")
+            again = "verify" if before == "applying" and self.verifies else "execute"
+            assert got["answer"] == ("adopted" if before == "applied" else again)
             model.effect = "applied" if before == "applied" else "applying"
 
     @precondition(lambda self: self.model.phase == "working" and self.model.effect == "applying")
@@ -395,7 +400,7 @@ class LawMachine(RuleBasedStateMachine):
 
     def the_events_alone_give_the_rows(self) -> None:
         driver = self.driver
-        again = fold(driver.events, GRAPH)
+        again = fold(driver.events, driver.graph)
         assert again.tables == driver.folded.tables
         assert again.head is not None
         assert again.head.run == driver.head.run
@@ -465,5 +470,17 @@ def _human() -> object:
     return HUMAN
 
 
+class VerifyingMachine(LawMachine):
+    """The build's effect is verified instead of simply done again."""
+
+    verifies = True
+
+    def new_driver(self) -> Driver:
+        safe = replace(GRAPH.nodes["safe"], effect=EffectSpec(type="build", recovery=Recovery.VERIFIED))
+        return Driver(replace(GRAPH, nodes={**GRAPH.nodes, "safe": safe}))
+
+
+VerifyingMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=25, deadline=None)
+TestVerifyingLawAgainstModel = VerifyingMachine.TestCase
 LawMachine.TestCase.settings = settings(max_examples=400, stateful_step_count=25, deadline=None)
 TestLawAgainstModel = LawMachine.TestCase

@@ -344,7 +344,7 @@ class LongStoreMachine(StoreMachine):
     pass
 
 
-OFTEN = settings(max_examples=70, stateful_step_count=35, deadline=None, suppress_health_check=list(HealthCheck))
+OFTEN = settings(max_examples=50, stateful_step_count=35, deadline=None, suppress_health_check=list(HealthCheck))
 StoreMachine.TestCase.settings = OFTEN
 LongStoreMachine.TestCase.settings = settings(OFTEN, max_examples=2_000)
 TestStoreAgainstModel = StoreMachine.TestCase
