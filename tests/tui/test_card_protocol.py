@@ -149,6 +149,18 @@ async def test_a_text_goes_with_its_choice_and_has_bounds(hand: Hand) -> None:
         assert [answer[1:3] for answer in stage.desk.answers] == [("revise", "short\nand more")]
 
 
+async def test_a_burst_behind_a_pick_is_text(hand: Hand) -> None:
+    async with on_stage() as stage:
+        for key in ("d", "2", *"x13yq"):
+            stage.app.post_message(events.Key(key, key))
+        await stage.pilot.pause()
+        await stage.pilot.pause()
+        assert stage.app.card.frame.text.text == "x13yq"
+        assert stage.app.card.state is not None
+        assert stage.app.card.state.picked == "revise"
+        assert stage.desk.acts == []
+
+
 async def test_keys_in_the_text_are_text(hand: Hand) -> None:
     async with on_stage() as stage:
         await stage.press("d", "2", *"q1x3yD:?/p")

@@ -122,6 +122,24 @@ async def test_typing_while_events_arrive_loses_nothing(path: Path) -> None:
         assert shown.app.card.frame.text.text == typed
 
 
+async def test_what_leaves_the_queue_says_why(path: Path) -> None:
+    runs = await waiting(path, release(), "one", "two")
+    async with theatre(path) as shown:
+        await shown.until_it_says("2 Decisions 2")
+        await shown.press("2")
+        gone = next(run for run in runs if run.run_id == shown.app.main.decisions.requests[0].run_id)
+        await shown.answered_elsewhere(gone, "stop")
+        await shown.until_it_says("gone: Stop here by bo")
+        assert shown.says("Publish 1.4.0?: Stop here by bo")
+        assert shown.says("2 Decisions 1")
+        await shown.press("d")
+        assert shown.app.screen is shown.app.main, "nothing can be done to what is gone"
+        await shown.press("j")
+        assert not shown.says("gone:")
+        await shown.press("d")
+        assert shown.app.screen is shown.app.card
+
+
 async def test_a_decided_request_stays_readable(path: Path) -> None:
     [run] = await waiting(path, release(), "1.4.0")
     async with theatre(path) as shown:

@@ -2,6 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
+from textual import events
 
 from lockgate.model.errors import StoreBusy
 from lockgate.model.statuses import Outcome
@@ -50,6 +51,17 @@ async def test_a_filter_is_typed_and_its_letters_are_no_keys() -> None:
         await stage.press("slash", "escape")
         assert stage.feed.interest.filter == ""
         assert stage.app.main.pane is stage.app.main.runs
+
+
+async def test_a_filter_in_one_burst_acts_on_nothing() -> None:
+    async with on_stage() as stage:
+        for key, character in [("slash", "/"), *((each, each) for each in "px2Rzd"), ("enter", "\r")]:
+            stage.app.post_message(events.Key(key, character))
+        await stage.pilot.pause()
+        await stage.pilot.pause()
+        assert stage.feed.interest.filter == "px2Rzd"
+        assert stage.desk.acts == []
+        assert stage.app.screen is stage.app.main
 
 
 async def test_an_empty_answer_to_a_filter_says_how_to_leave_it() -> None:

@@ -20,6 +20,7 @@ QUESTIONS = {
     "cancel": ("Cancel this run?", "It ends now, whatever it waits for; this cannot be undone.", "cancel it"),
     "restart": ("Restart this run?", "A new run begins with the same input; this one stays as it is.", "restart it"),
 }
+FIRST_COMMAND = "lockgate demo"
 DONE = {
     "pause": "will pause after the node that runs now",
     "resume": "goes on",
@@ -126,6 +127,10 @@ class Acts:
     def copy_id(self) -> None:
         """Copies the id of what is under the cursor of the focused pane."""
         screen = self._screen
+        snapshot = screen.painter.snapshot
+        if snapshot is not None and snapshot.is_blank:
+            self._copy(FIRST_COMMAND)
+            return
         target = screen.pane.focus_target.target
         if screen.number == 4 and screen.detail.tab != "steps":
             target = screen.selected

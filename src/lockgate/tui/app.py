@@ -148,6 +148,7 @@ class LockgateApp(App[int], inherit_bindings=False):
         if snapshot.request is not None and self.screen is self.card:
             self.card.take(snapshot.request)
         self.notices.note(snapshot)
+        self.main.departures.note(snapshot)
 
     def _tick(self) -> None:
         self._ticks += 1

@@ -74,7 +74,7 @@ class CardState:
         if choice is None or choice.input is None:
             return ""
         if len(self.text) < choice.input.min_length:
-            return f"{choice.input.min_length} characters at least"
+            return f"{choice.input.min_length} at least"
         if len(self.text) > choice.input.max_length:
-            return f"{choice.input.max_length} characters at most"
+            return f"{choice.input.max_length} at most"
         return ""

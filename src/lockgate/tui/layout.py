@@ -24,7 +24,9 @@ class Panes(Protocol):
 def fit(screen: Screen[None], panes: Panes, number: int, lens: Lens, snapshot: Snapshot | None) -> None:
     """Chooses the layout for the size of the screen; pane `number` is the one that is seen alone."""
     single = lens.band is Band.ONE_PANE or screen.has_class("-zoomed")
+    blank = snapshot is not None and snapshot.is_blank
     wanted = {
+        "-blank": blank,
         "-one-pane": lens.band is Band.ONE_PANE,
         "-usual": lens.band is Band.USUAL,
         "-wide": lens.band is Band.WIDE,
@@ -35,12 +37,14 @@ def fit(screen: Screen[None], panes: Panes, number: int, lens: Lens, snapshot: S
     }
     screen.update_classes(wanted, animate=False)
     column = screen.query_one("#panes").size.height
-    if single or not column or snapshot is None:
-        fix_height(panes.decisions, None)
+    if single or blank or not column or snapshot is None:
         fix_height(panes.timeline, None)
     else:
-        fix_height(panes.decisions, panes.decisions.height_in(column, lens, snapshot))
         fix_height(panes.timeline, panes.timeline.steady_height(column, lens, snapshot))
+    if single or not column or snapshot is None:
+        fix_height(panes.decisions, None)
+    else:
+        fix_height(panes.decisions, panes.decisions.height_in(column, lens, snapshot))
 
 
 def fix_height(pane: Pane, rows: int | None) -> None:

@@ -23,6 +23,8 @@ NOTICE_S = 10.0
 SLOW_TICKS = 10
 """Times that nobody waits for second by second move with every tenth tick: a quiet screen writes nothing."""
 
+BLANK_KEYS: Keys = (("H", "start a host"), ("y", "copy the first command"), (":", "commands"))
+
 
 class Painter:
     """Holds the newest snapshot and the notice; knows when the last paint was."""
@@ -115,7 +117,9 @@ class Painter:
         """The keys of the focused pane; at the right the last notice, else the position."""
         screen = self._screen
         keys: Keys
-        if lens.band is Band.ONE_PANE:
+        if self.snapshot is not None and self.snapshot.is_blank:
+            keys = BLANK_KEYS
+        elif lens.band is Band.ONE_PANE:
             keys = (("1-4", "panes"), *screen.pane.keys())
         else:
             keys = (*screen.pane.keys(), (":", "commands"))

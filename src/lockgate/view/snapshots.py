@@ -265,6 +265,11 @@ class Snapshot(msgspec.Struct, frozen=True):
     detail: ShownDetail | None = None
     request: ShownRequest | None = None
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether the store has no run at all: the screen says how to begin."""
+        return self.detail is None and not self.runs.everything and not self.runs.total
+
 
 class Interest(msgspec.Struct, frozen=True):
     """What a screen looks at: the feed reads this much and no more.

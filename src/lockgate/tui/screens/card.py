@@ -123,7 +123,7 @@ class CardScreen(CardView):
         self._arm()
         self._draw()
         if focus_text and self._state.takes_text and not self._state.barred:
-            self.frame.text.focus()
+            self.set_focus(self.frame.text, scroll_visible=False)  # at once: the next key is text already
         else:
             self.set_focus(None)
 
@@ -132,7 +132,7 @@ class CardScreen(CardView):
         state = self._state
         text = self.frame.text
         if state is not None and state.takes_text and not text.has_focus and not state.is_closed:
-            text.focus()
+            self.set_focus(text, scroll_visible=False)
         else:
             self.set_focus(None)
 
@@ -285,8 +285,11 @@ class CardScreen(CardView):
             self.lockgate.main.select_run(state.request.run_id)
 
     def action_copy_draft(self) -> None:
-        if self._state is not None and (draft := self._draft_text(self._state)):
+        state = self._state
+        if state is not None and (draft := self._draft_text(state)):
             self.lockgate.copy(draft)
+        elif state is not None and not state.request.choices and not state.is_closed:
+            self.lockgate.copy(f"lockgate submit {state.request.request_id} --output @answer.json")
 
     def action_close(self) -> None:
         if self._state is not None and self._state.phase is Phase.RECORDING:

@@ -6,7 +6,7 @@ What may be done on it, and when, is the `CardScreen`'s, which is built on this.
 import time
 from typing import TYPE_CHECKING, cast
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 from textual.timer import Timer
@@ -70,6 +70,17 @@ class CardView(ModalScreen[None]):
         self._draw()
         self.call_after_refresh(self._draw)
 
+    async def on_event(self, event: events.Event) -> None:
+        """Acts on keys one after the other: what follows a pick in a burst is text of the pick."""
+        if isinstance(event, events.Key):
+            if self.focused is None:
+                if await self.app._check_bindings(event.key):
+                    return
+            elif self.focused.check_consume_key(event.key, event.character):
+                self.focused.post_message(event)
+                return
+        await super().on_event(event)
+
     @on(BlocksView.Read)
     def _blocks_read(self) -> None:
         if self._state is not None and self.is_current:
@@ -132,6 +143,8 @@ class CardView(ModalScreen[None]):
             keys = [("Enter", "open the run"), ("esc", "close")]
             if self._draft_text(state):
                 keys.insert(0, ("y", "copy the draft"))
+        elif not state.request.choices:
+            keys = [("PgDn", "read on"), ("y", "copy the command"), ("esc", "close")]
         else:
             count = len(state.request.choices)
             pick = f"1-{count}" if count > 1 else "1"

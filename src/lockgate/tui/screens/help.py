@@ -42,7 +42,7 @@ class HelpScreen(ModalScreen[None]):
                 yield self._foot
 
     def on_mount(self) -> None:
-        self._list.focus()
+        self.set_focus(self._list)
 
     def on_resize(self) -> None:
         width = min(WIDTH, self.app.size.width)

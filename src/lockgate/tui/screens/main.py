@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from lockgate.tui.acts import Acts
+from lockgate.tui.departures import Departures
 from lockgate.tui.layout import fit
 from lockgate.tui.painter import Painter
 from lockgate.tui.widgets.decisions_pane import DecisionsPane
@@ -84,6 +85,7 @@ class MainScreen(Screen[None]):
         self._rest: Timer | None = None
         self.painter = Painter(self)
         self.acts = Acts(self)
+        self.departures = Departures(self)
 
     @property
     def lockgate(self) -> "LockgateApp":
@@ -122,7 +124,7 @@ class MainScreen(Screen[None]):
         """The screen as it is now."""
         options = self.lockgate.options
         width, height = self.app.size
-        return Lens(self.lockgate.now(), width, height, options.glyphs, options.zone_or_local)
+        return Lens(self.lockgate.now(), width, height, options.glyphs, options.zone)
 
     def look(self, **changes: Any) -> None:
         """Looks at something else; the next snapshot answers it and is painted at once."""
@@ -165,7 +167,8 @@ class MainScreen(Screen[None]):
             self.detail.next_tab()
         self.number = number
         self._fit()
-        self.pane.focus_target.focus()
+        # At once: the next key of a burst belongs to this pane already.
+        self.set_focus(self.pane.focus_target, scroll_visible=False)
         self.painter.paint_focus()
 
     def action_next_pane(self, step: int) -> None:
@@ -187,7 +190,7 @@ class MainScreen(Screen[None]):
             self.action_pane(1)
 
     def on_descendant_focus(self) -> None:
-        focused = next((pane for pane in self.panes if pane.has_focus_within), None)
+        focused = next((pane for pane in self.panes if pane.has_pane_focus), None)
         if focused is not None and self.number != focused.NUMBER:
             self.number = focused.NUMBER
             self._fit()

@@ -37,7 +37,7 @@ class ReaderScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self._list.show(lines_source(self._lines))
-        self._list.focus()
+        self.set_focus(self._list)
 
     def on_resize(self) -> None:
         width = self.app.size.width

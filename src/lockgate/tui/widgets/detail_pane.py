@@ -146,11 +146,11 @@ class DetailPane(Pane):
 
     def open_tab(self, name: str) -> None:
         """Opens a tab by its name."""
-        had_focus = self.has_focus_within
+        had_focus = self.has_pane_focus
         self._tab = name
         self._show_body()
         if had_focus:
-            self.focus_target.focus()
+            self.screen.set_focus(self.focus_target, scroll_visible=False)
         self.post_message(self.TabOpened(self.tab))
 
     def _show_body(self) -> None:

@@ -35,7 +35,8 @@ class FilterRow(Horizontal):
         self.add_class("-open")
         self.input.value = text
         self.input.cursor_position = len(text)
-        self.input.focus()
+        # At once: the next key of a burst is text already, and must not act on a run.
+        self.screen.set_focus(self.input, scroll_visible=False)
 
     def close(self) -> None:
         self.remove_class("-open")

@@ -70,6 +70,18 @@ class LineList(LinesView):
         """Where the cursor stands in the source, from 0."""
         return self._cursor.index
 
+    @property
+    def has_ghost(self) -> bool:
+        """Whether the row under the cursor is gone."""
+        return self._cursor.ghost is not None
+
+    def haunt(self, ghost: GhostLines) -> None:
+        """Words the ghost anew, when what became of its row is known."""
+        cursor = self._cursor
+        if cursor.ghost is not None and cursor.row_id is not None:
+            cursor.ghost = tuple(ghost(cursor.row_id, cursor.ghost))
+            self._repaint_cursor()
+
     def select(self, row_id: str) -> None:
         """Puts the cursor on a row by its id, without a message; a row that is not there is ignored."""
         index = self._source.index_of(row_id)

@@ -100,6 +100,21 @@ class LinesView(ScrollView, can_focus=True):
         self._source = EmptySource()
         self._rows.clear()
 
+    async def on_event(self, event: events.Event) -> None:
+        """Acts on keys one after the other, as they come in a burst over a slow line.
+
+        The framework takes a key to its action by way of several queues, so the keys behind it would meet the
+        focus of before: a letter behind a slash is text of the filter, and must not act on a run.
+        """
+        if isinstance(event, events.Key):
+            focused = self.app.focused
+            if focused is not self:
+                (focused or self.app.screen).post_message(event)
+                return
+            if await self.app._check_bindings(event.key):
+                return
+        await super().on_event(event)
+
     # What a list with a cursor does otherwise
 
     def _take_rows(self) -> None:

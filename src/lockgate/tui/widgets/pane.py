@@ -77,4 +77,5 @@ class Pane(Vertical):
 
     @property
     def has_pane_focus(self) -> bool:
-        return self.has_focus_within
+        focused = self.screen.focused
+        return focused is not None and self in focused.ancestors

@@ -94,7 +94,7 @@ class TimelinePane(Pane):
 
     def paint(self, snapshot: Snapshot, lens: Lens) -> None:
         focused = self.has_pane_focus
-        if self._is_blank(snapshot):
+        if snapshot.is_blank:
             start = title(self.NUMBER, "Start here", lens, focused=focused)
             self.paint_rule(start, (Span("nothing to draw yet", "muted"),), snapshot, lens)
             return
@@ -130,11 +130,6 @@ class TimelinePane(Pane):
             self._steady_place, self._steady = place, wanted
         return self._steady
 
-    @staticmethod
-    def _is_blank(snapshot: Snapshot) -> bool:
-        """Whether the store has no run at all: the pane says how to begin."""
-        return snapshot.detail is None and not snapshot.runs.everything and not snapshot.runs.total
-
     @property
     def _timeline(self) -> ShownTimeline | None:
         return None if self._detail is None else self._detail.timeline
@@ -144,7 +139,7 @@ class TimelinePane(Pane):
         if timeline is None:
             show(self._head, ())
             show(self._foot, ())
-            blank = self._is_blank(snapshot)
+            blank = snapshot.is_blank
             self.list.show(EmptySource(start_here(snapshot, width, lens) if blank else ()))
             return
         self._view = replace(self._view, focused=self.has_pane_focus, cursor=self.list.shown_cursor)
