@@ -24,12 +24,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
 from lockgate.model.errors import LockgateError
-from lockgate.store import writer
+from lockgate.store import migrations, opening, writer
 from lockgate.store.audit import audit
 from lockgate.store.openfile import OpenFile, Transaction, open_file
 from lockgate.store.shell import open_store
@@ -77,9 +78,11 @@ def dump(path: Path) -> Dump:
 
 
 def check_whole(path: Path) -> None:
-    """Rows are the fold of the events, the chains hold, and every value is there."""
+    """Rows are the fold of the events, the chains hold, and every value is there; where the schema is the present."""
     connection = sqlite3.connect(path)
     try:
+        if connection.execute("PRAGMA user_version").fetchone()[0] != opening.VERSION:
+            return
         for (run_id,) in connection.execute("SELECT run_id FROM runs").fetchall():
             found = audit(connection, run_id)
             assert found.difference is None, found.difference
@@ -207,6 +210,41 @@ class Kept:
         return os.WIFSIGNALED(status), path
 
 
+class Migrating(Kept):
+    """The kept store of version 1, on its way to the present schema."""
+
+    def __init__(self, room: Path) -> None:
+        self.room = room
+        self.base = room / "base.sqlite"
+        shutil.copyfile(Path(__file__).parent / "data" / "v1.sqlite", self.base)
+        self.clock = HandClock()
+
+    def copy(self) -> Path:
+        for left in self.room.glob("*backup*"):
+            left.unlink()
+        return super().copy()
+
+    def commit(self, path: Path, hook: Hook | None = None, after: Hook | None = None) -> Any:
+        """The migration, with a backup whose name is new as the next second's would be."""
+        connect = opening.connect
+        waiting = [hook] if hook is not None else []
+
+        def watched(file: Path, mode: str) -> sqlite3.Connection:
+            connection = connect(file, mode)
+            # The first is the one that migrates; the second only reads for the backup.
+            if waiting:
+                waiting.pop()(cast(OpenFile, SimpleNamespace(connection=connection)))
+            return connection
+
+        target = self.room / f"backup-{len(list(self.room.glob('backup-*')))}.sqlite"
+        opening.connect = watched
+        try:
+            done = migrations.migrate(path, backup_to=target, clock=self.clock, is_alive=lambda pid, start: False)
+        finally:
+            opening.connect = connect
+        return {"before": done.before, "after": done.after}
+
+
 def arm(file: OpenFile, point: Point) -> None:
     """Sets the trap of a point on an open store."""
     left = [point.at]
@@ -255,8 +293,7 @@ def differences(left: Dump, whole: Whole) -> str:
 
 def answer(request: dict[str, Any], room: Path) -> dict[str, Any]:
     """{said, again, points: {row: how many}, states: {old, new}, problems}; `most` null takes every point."""
-    act = ACTS[request["act"]]
-    kept = Kept(act, room)
+    kept = Migrating(room) if request["act"] == "migrate" else Kept(ACTS[request["act"]], room)
     whole = kept.whole()
     points = whole.points()
     most = request["most"]

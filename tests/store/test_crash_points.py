@@ -76,3 +76,11 @@ def test_a_sample_of_the_matrix(killer: Killer) -> None:
 @pytest.mark.parametrize("act", sorted(ACTS))
 def test_every_point(killer: Killer, act: str) -> None:
     holds(act, killer.ask(act, 0, None))
+
+
+@pytest.mark.parametrize("most", [6, pytest.param(None, marks=pytest.mark.slow)])
+def test_a_killed_migration_is_done_or_not_begun(killer: Killer, most: int | None) -> None:
+    """And the next one ends it, with a backup of its own."""
+    told = killer.ask("migrate", SEED, most)
+    assert (told["said"], told["again"]) == ({"before": 1, "after": 2}, {"before": 2, "after": 2})
+    assert told["states"]["old"] > 0
