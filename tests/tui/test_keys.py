@@ -6,7 +6,8 @@ from textual import events
 
 from lockgate.model.errors import StoreBusy
 from lockgate.model.statuses import Outcome
-from lockgate.view.snapshots import ShownStep, StepDetail
+from lockgate.tui import terminal
+from lockgate.view.snapshots import ShownOutput, ShownStep, StepDetail
 from tests.tui.stage import on_stage, receipt
 from tests.view.picture import snapshot
 
@@ -192,6 +193,21 @@ async def test_an_event_opens_with_its_payload() -> None:
         assert stage.says("node_failed  seq 3")
         await stage.press("escape")
         assert stage.app.screen is stage.app.main
+
+
+async def test_output_opens_its_tab_and_then_the_pager(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = snapshot()
+    assert base.detail is not None
+    output = ShownOutput("attempt-4", "test #2", lines=(("stdout", "one"), ("stderr", "two")), size=8)
+    paged: list[str] = []
+    monkeypatch.setattr(terminal, "page", lambda app, text: paged.append(text) or "")
+    async with on_stage() as stage:
+        await stage.press("o")
+        assert stage.feed.interest.tab == "output"
+        assert paged == []
+        await stage.give(replace(base, detail=replace(base.detail, output=output)))
+        await stage.press("o")
+        assert paged == ["one\ntwo\n"]
 
 
 async def test_the_steps_tab_follows_its_cursor() -> None:

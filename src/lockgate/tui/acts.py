@@ -122,6 +122,19 @@ class Acts:
         except (LockgateError, OSError) as error:
             self._screen.painter.say(clean(str(error)), bad=True)
 
+    def open_output(self) -> None:
+        """Shows what the worker wrote in $PAGER; the tab that has it is opened first."""
+        screen = self._screen
+        snapshot = screen.painter.snapshot
+        output = snapshot.detail.output if snapshot is not None and snapshot.detail is not None else None
+        if screen.detail.tab != "output" or output is None:
+            screen.detail.open_tab("Output")
+            screen.painter.say("o once more opens it in $PAGER")
+            return
+        text = "\n".join(line for _, line in output.lines)
+        if trouble := terminal.page(screen.lockgate, text + "\n"):
+            screen.painter.say(clean(trouble), bad=True)
+
     # Copying
 
     def copy_id(self) -> None:

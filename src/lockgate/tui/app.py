@@ -13,7 +13,6 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import TextArea
 
 from lockgate.model.errors import LockgateError
 from lockgate.model.records import Now
@@ -25,7 +24,6 @@ from lockgate.tui.drafts import Drafts
 from lockgate.tui.keynames import action_ids, groups
 from lockgate.tui.notices import Notices
 from lockgate.tui.options import Options
-from lockgate.tui.screens.card import CardScreen
 from lockgate.tui.screens.confirm import ConfirmScreen
 from lockgate.tui.screens.help import HelpScreen
 from lockgate.tui.screens.main import MainScreen
@@ -39,6 +37,7 @@ from lockgate.view.cells import Line
 from lockgate.view.snapshots import ShownRequest, Snapshot
 
 if TYPE_CHECKING:
+    from lockgate.tui.screens.card import CardScreen
     from lockgate.view.desk import Desk
     from lockgate.view.feed import Feed
 
@@ -80,7 +79,7 @@ class LockgateApp(App[int], inherit_bindings=False):
         self.notices = Notices(self, bell=options.bell)
         self.lifeline = terminal.Lifeline(self)
         self.main = MainScreen()
-        self.card = CardScreen()
+        self._card: CardScreen | None = None
         self._interrupted_at = float("-inf")
         self._ticks = 0
         for theme in themes():
@@ -97,7 +96,6 @@ class LockgateApp(App[int], inherit_bindings=False):
         return self.main
 
     def on_mount(self) -> None:
-        self.install_screen(self.card, "card")
         self._take_keys(self.options.keys)
         self.lifeline.hold()
         terminal.push_title(self)
@@ -109,9 +107,13 @@ class LockgateApp(App[int], inherit_bindings=False):
     def _take_keys(self, keys: Mapping[str, str]) -> None:
         """Remaps keys by the id of their action; what cannot be is said once, at the start."""
         self.set_keymap(keys)
+        if not keys:
+            return
+        from lockgate.tui.screens.card import CardScreen
+
         known = action_ids(type(self), MainScreen, CardScreen, ConfirmScreen, *KEYED)
         trouble = [f"no action is called {name}" for name in keys if name not in known]
-        if keys and not self.main.lens().too_small:
+        if not self.main.lens().too_small:
             reached = {each.binding.id for each in self.main.active_bindings.values()}
             lost = sorted(action_ids(type(self), MainScreen) - reached)
             trouble += [f"{name} lost its key to another action" for name in lost]
@@ -145,7 +147,7 @@ class LockgateApp(App[int], inherit_bindings=False):
     def on_lockgate_app_arrived(self, message: Arrived) -> None:
         snapshot = message.snapshot
         self.main.painter.take(snapshot)
-        if snapshot.request is not None and self.screen is self.card:
+        if snapshot.request is not None and self.has_open_card:
             self.card.take(snapshot.request)
         self.notices.note(snapshot)
         self.main.departures.note(snapshot)
@@ -166,6 +168,20 @@ class LockgateApp(App[int], inherit_bindings=False):
         if self.options.read_only:
             return "read-only: nothing can be decided here"
         return self.desk.why_no_answer
+
+    @property
+    def card(self) -> "CardScreen":
+        """The one card: made, and its text area loaded, when the first one is opened."""
+        if self._card is None:
+            from lockgate.tui.screens.card import CardScreen
+
+            self._card = CardScreen()
+            self.install_screen(self._card, "card")
+        return self._card
+
+    @property
+    def has_open_card(self) -> bool:
+        return self._card is not None and self.screen is self._card
 
     def open_card(self, request: ShownRequest) -> None:
         """Shows the card of a request; never while another screen is open, so it cannot open by itself."""
@@ -230,8 +246,8 @@ class LockgateApp(App[int], inherit_bindings=False):
             return
         self._interrupted_at = now
         focused = self.focused
-        if isinstance(focused, TextArea) and focused.selected_text:
-            self.copy(focused.selected_text)
+        if selected := getattr(focused, "selected_text", ""):
+            self.copy(selected)
             return
-        words = "ctrl+c once more quits"
-        self.card.say(words) if self.screen is self.card else self.main.painter.say(words)
+        say = self.card.say if self.has_open_card else self.main.painter.say
+        say("ctrl+c once more quits")

@@ -6,14 +6,16 @@ restores the screen, and a terminal that vanished without a signal is noticed by
 
 import asyncio
 import os
+import shlex
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from textual.app import App
+from textual.app import App, SuspendNotSupported
 
 from lockgate.model.text import clean, clip
 
@@ -66,6 +68,19 @@ def clip_file() -> Path:
     path = folder / "clip"
     path.touch(mode=0o600)
     return path
+
+
+def page(app: App[int], text: str) -> str:
+    """Shows text in $PAGER, with the screen given to it meanwhile; a sentence where that could not be."""
+    command = shlex.split(os.environ.get("PAGER") or "less")
+    try:
+        with app.suspend():
+            subprocess.run(command, input=text.encode("utf-8", "replace"), check=False)
+    except SuspendNotSupported:
+        return "no pager can be opened from here"
+    except OSError as error:
+        return f"{command[0] if command else 'the pager'}: {error.strerror}"
+    return ""
 
 
 class Lifeline:

@@ -64,6 +64,7 @@ class MainScreen(Screen[None]):
         Binding("R", "act('restart')", "restart, asks first", id="run.restart"),
         Binding("y", "copy_id", "copy the id", id="copy.id"),
         Binding("Y", "copy_json", "copy as JSON", id="copy.json"),
+        Binding("o", "output", "output in $PAGER", id="output"),
         Binding("H", "host", "start a host", id="host"),
     ]
 
@@ -315,6 +316,9 @@ class MainScreen(Screen[None]):
 
     def action_act(self, what: str) -> None:
         self.acts.ask(what)
+
+    def action_output(self) -> None:
+        self.acts.open_output()
 
     def action_host(self) -> None:
         self.acts.start_host()
