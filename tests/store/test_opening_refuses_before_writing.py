@@ -106,8 +106,18 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
 
 def test_an_older_schema_asks_for_migrate(tmp_path: Path) -> None:
     path = make(tmp_path / "state.sqlite")
-    touch(path, "PRAGMA user_version=0")
+    touch(path, "PRAGMA user_version=1")
     assert "lockgate migrate" in refused(path, StoreTooOld)
+
+
+@pytest.mark.parametrize("version", [0, -1])
+def test_a_schema_before_the_first_is_foreign(tmp_path: Path, version: int) -> None:
+    """No migration leads from it, so none is advised."""
+    path = make(tmp_path / "state.sqlite")
+    touch(path, f"PRAGMA user_version={version}")
+    assert f"version {version}" in refused(path, StoreForeign)
+    with pytest.raises(StoreForeign):
+        write_once(path, lambda tx: None, create=True)
 
 
 def test_other_tables_are_foreign(tmp_path: Path) -> None:

@@ -181,8 +181,11 @@ def schema_digest(connection: sqlite3.Connection) -> str:
 
 
 def check_version(connection: sqlite3.Connection, path: str) -> None:
-    """Raises StoreTooNew or StoreTooOld; every transaction asks again, since another process may migrate."""
+    """Raises StoreTooNew, StoreTooOld, or StoreForeign for a version that never was; every transaction asks again,
+    since another process may migrate."""
     found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found < 1:
+        raise StoreForeign(path, f"it says that its schema is version {found}, and the first was 1")
     if found > VERSION:
         raise StoreTooNew(path, found, VERSION)
     if found < VERSION:
