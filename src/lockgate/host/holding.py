@@ -100,6 +100,7 @@ class Holder:
 
     async def _flush(self, desk: OutputDesk) -> None:
         while True:
+            await desk.filled.wait()
             await asyncio.sleep(FLUSH_S)
             await self._write_output(desk)
 

@@ -126,9 +126,10 @@ class Host:
 
     async def _write_output(self, ledger: Ledger) -> None:
         while True:
+            # What nobody prints wakes nobody; what is printed gathers for a moment.
+            await self._output.filled.wait()
             await asyncio.sleep(FLUSH_S)
-            if not self._output.is_empty:
-                await ledger.write_output(self._output.take())
+            await ledger.write_output(self._output.take())
 
 
 def run_host(

@@ -4,6 +4,7 @@ A worker that prints without pause must fill neither the host's memory nor the s
 the last 1 MiB of an attempt is held, and what was dropped is counted as the gap before the next chunk.
 """
 
+import asyncio
 from collections import deque
 from itertools import groupby
 
@@ -55,13 +56,15 @@ class Held:
 
 
 class OutputDesk:
-    """Collects the output of all runs of a host; `take` empties it."""
+    """Collects the output of all runs of a host; `take` empties it. `filled` is set while there is something."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[str, str], Held] = {}
+        self.filled = asyncio.Event()
 
     def add(self, run_id: str, attempt_id: str, stream: str, content: bytes) -> None:
         self._held.setdefault((run_id, attempt_id), Held()).add(stream, content)
+        self.filled.set()
 
     @property
     def is_empty(self) -> bool:
@@ -69,6 +72,7 @@ class OutputDesk:
 
     def take(self) -> list[Printed]:
         held, self._held = self._held, {}
+        self.filled.clear()
         return [
             Printed(run_id=run_id, attempt_id=attempt_id, stream=stream, gap=gap, content=content)
             for (run_id, attempt_id), pieces in held.items()
