@@ -22,7 +22,8 @@ from lockgate import (
     shell,
 )
 from lockgate.host.inline import execute
-from lockgate.model.errors import KeyConflict, PayloadError, SourceChanged
+from lockgate.host.starting import start_run
+from lockgate.model.errors import KeyConflict, PayloadError, Refused, SourceChanged
 from lockgate.model.records import Actor, Human
 from lockgate.model.statuses import ActorKind
 from lockgate.store import reads
@@ -87,6 +88,14 @@ async def test_the_same_key_is_the_same_run(tmp_path: Path) -> None:
         with pytest.raises(KeyConflict):
             await execute(doubling(), {"n": 2}, store=store, key="k")
         assert len((await store.runs()).rows) == 1
+
+
+async def test_an_empty_key_is_no_key(tmp_path: Path) -> None:
+    async with open_store(tmp_path / "s.sqlite", create=True) as store:
+        with pytest.raises(Refused, match="a key"):
+            await execute(doubling(), {"n": 1}, store=store, key="")
+        assert (await start_run(doubling(), {"n": 1}, store=store, key="")).reason == "invalid_id"
+        assert (await store.runs()).rows == ()
 
 
 async def test_a_bad_input_makes_no_run(tmp_path: Path) -> None:
@@ -171,6 +180,7 @@ async def test_the_output_of_commands_is_kept(tmp_path: Path) -> None:
 SCRIPT = """
 import asyncio
 from lockgate.host.inline import execute
+from lockgate.host.starting import start_run
 from lockgate.store.shell import open_store
 def first(ctx):
     log("first")

@@ -1,9 +1,12 @@
 """The same key with the same wish gets its receipt again; with another wish it is refused."""
 
+from pathlib import Path
+
 from lockgate.model.records import Human
 from lockgate.store import commands, reads
+from lockgate.store.shell import open_store
 
-from .conftest import USER, Bench, definition, written
+from .conftest import ADA, USER, Bench, definition, written
 
 
 def test_a_repeated_start_makes_no_second_run(bench: Bench) -> None:
@@ -126,3 +129,21 @@ def test_a_late_submission_is_told_whose_won(bench: Bench) -> None:
     late = bench.write(lambda tx: commands.submit(tx, checked, actor=USER, key="2"))
     assert (first.outcome, late.outcome, late.reason) == ("accepted", "conflict", "already_resolved")
     assert late.winner == {"choice": None, "actor": "bo", "at": first.at, "provenance": "submit"}
+
+
+async def test_an_empty_key_is_no_key(bench: Bench, tmp_path: Path) -> None:
+    """A caller who lost his key is told: a new one in its place would do the same thing twice."""
+    run_id, request_id, digest = bench.at_decision()
+    before = bench.write(written)
+    async with open_store(tmp_path / "state.sqlite") as store:
+        told = [
+            await store.answer(request_id, "go", digest=digest, actor=ADA, key=""),
+            await store.submit(request_id, {"choice": "go"}, actor=USER, key=""),
+            await store.pause(run_id, actor=USER, key=""),
+            await store.resume(run_id, actor=USER, key=""),
+            await store.cancel(run_id, actor=USER, key=""),
+            await store.change_settings(run_id, [], actor=USER, key=""),
+            await store.resolve_effect("effect-1", happened=True, actor=ADA, key=""),
+        ]
+    assert {(receipt.outcome, receipt.reason) for receipt in told} == {("rejected", "invalid_id")}
+    assert bench.write(written) == before

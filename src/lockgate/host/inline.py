@@ -38,12 +38,12 @@ async def execute(
 
     `wait` returns where the run waits for somebody, is paused or blocked; `end` only when it is over: it waits
     for the answer, whoever gives it, and goes on. With the key of an earlier start it goes on with that run.
-    Raises PayloadError for an input or title that cannot be one, KeyConflict, NotFound, and SourceChanged where
-    `run_id` was started from another graph.
+    Raises PayloadError for an input or title that cannot be one, Refused for a key that is none, KeyConflict, NotFound,
+    and SourceChanged where `run_id` was started from another graph.
     """
     holder = Holder(workflow, store)
     if run_id is None:
-        run_id, claim = await _begin(holder, input, title, key or new_key())
+        run_id, claim = await _begin(holder, input, title, new_key() if key is None else key)
     else:
         await _check_graph(holder, run_id)
         claim = None
@@ -65,6 +65,8 @@ async def _begin(holder: Holder, given: Any, title: str | None, key: str) -> tup
         return receipt, _claim(tx, holder, receipt.run_id) if receipt.run_id is not None else None
 
     receipt, claim = await holder.store.transact(begin)
+    if receipt.run_id is None and receipt.reason != "key_conflict":
+        raise Refused(receipt.reason or "refused", receipt.details.get("message", "the run was not started"))
     if receipt.run_id is None:
         raise KeyConflict(key, receipt.command)
     return receipt.run_id, claim

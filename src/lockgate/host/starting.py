@@ -28,7 +28,7 @@ async def start_run(
     content = checked(input)
     found = described(workflow) if isinstance(workflow, Workflow) else await _checked(workflow)
     new, actor = new_run(definition_of(found), content, title)
-    name = key or new_key()
+    name = new_key() if key is None else key
     return await store.transact(lambda tx: commands.start(tx, new, actor=actor, key=name), Lane.PERSON)
 
 
@@ -41,7 +41,7 @@ async def restart(
     """
     parent = (await store.run(run_id)).row
     definition = definition_of(await _checked(parent.workflow_ref, Path(parent.project_dir)))
-    uid, name = os.getuid(), key or new_key()
+    uid, name = os.getuid(), new_key() if key is None else key
     return await store.transact(
         lambda tx: commands.restart(
             tx,

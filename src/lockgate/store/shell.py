@@ -8,6 +8,7 @@ import sqlite3
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -125,39 +126,39 @@ class Store:
         key: str | None = None,
     ) -> Receipt:
         """A person's answer to the decision whose digest was seen; the receipt says whether it won."""
-        name = key or new_key()
+        name = new_key() if key is None else key
         return await self.transact(
             lambda tx: commands.answer(tx, decision_id, choice, text=text, digest=digest, human=actor, key=name),
             Lane.PERSON,
         )
 
-    async def submit(self, request_id: str, output: Any, *, actor: Actor, key: str | None = None) -> Receipt:
+    async def submit(self, request_id: str, output: Any, *, actor: Actor | Human, key: str | None = None) -> Receipt:
         """An ordinary answer. Raises NotFound, PayloadError, or Refused `invalid_input` by the contract."""
         checked = await self.read(lambda connection: commands.check_submission(connection, request_id, output))
-        name = key or new_key()
+        name = new_key() if key is None else key
         return await self.transact(lambda tx: commands.submit(tx, checked, actor=actor, key=name), Lane.PERSON)
 
-    async def pause(self, run_id: str, *, actor: Actor, key: str | None = None, now: bool = False) -> Receipt:
-        name = key or new_key()
+    async def pause(self, run_id: str, *, actor: Actor | Human, key: str | None = None, now: bool = False) -> Receipt:
+        name = new_key() if key is None else key
         return await self.transact(lambda tx: commands.pause(tx, run_id, actor=actor, key=name, now=now), Lane.PERSON)
 
     async def resume(
-        self, run_id: str, *, actor: Actor, key: str | None = None, accept: "commands.Definition | None" = None
+        self, run_id: str, *, actor: Actor | Human, key: str | None = None, accept: "commands.Definition | None" = None
     ) -> Receipt:
-        name = key or new_key()
+        name = new_key() if key is None else key
         return await self.transact(
             lambda tx: commands.resume(tx, run_id, actor=actor, key=name, accept=accept), Lane.PERSON
         )
 
-    async def cancel(self, run_id: str, *, actor: Actor, key: str | None = None) -> Receipt:
-        name = key or new_key()
+    async def cancel(self, run_id: str, *, actor: Actor | Human, key: str | None = None) -> Receipt:
+        name = new_key() if key is None else key
         return await self.transact(lambda tx: commands.cancel(tx, run_id, actor=actor, key=name), Lane.PERSON)
 
     async def resolve_effect(
         self, effect_id: str, *, happened: bool, output: bytes | None = None, actor: Human, key: str | None = None
     ) -> Receipt:
         """A person's word about an ambiguous effect; `output` is the stored form of its result."""
-        name = key or new_key()
+        name = new_key() if key is None else key
         return await self.transact(
             lambda tx: commands.resolve_effect(tx, effect_id, happened=happened, output=output, human=actor, key=name),
             Lane.PERSON,
@@ -168,19 +169,27 @@ class Store:
         run_id: str,
         patch: Any,
         *,
-        actor: Actor,
+        actor: Actor | Human,
         expected_change: int | None = None,
         source: str = "program",
         key: str | None = None,
     ) -> Receipt:
         """A JSON Patch on the run's live settings. Raises PayloadError for a patch that is none."""
-        name = key or new_key()
-        return await self.transact(
-            lambda tx: commands.change_settings(
-                tx, run_id, patch, actor=actor, key=name, expected_change=expected_change, source=source
-            ),
-            Lane.PERSON,
-        )
+        name = new_key() if key is None else key
+        for _ in range(commands.MOST_TRIES):
+            patched = await self.read(lambda c: commands.patch_settings(c, run_id, patch, actor=actor))
+            change = partial(
+                commands.change_settings,
+                patched=patched,
+                actor=actor,
+                key=name,
+                expected_change=expected_change,
+                source=source,
+            )
+            receipt = await self.transact(change, Lane.PERSON)
+            if not commands.is_overtaken(receipt, expected_change):
+                break
+        return receipt
 
     async def runs(self, query: RunQuery | None = None) -> Page[Run]:
         wanted = query or RunQuery()
