@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 EVENTS_EACH = 500
+MOST_ASKED = 500
+"""How many requests one picture holds; human decisions come first."""
+
 EVERYTHING = ("", "created", True)
 """The filter, the sort key and the direction of the list of all runs, newest first."""
 
@@ -123,7 +126,8 @@ class Reader:
         if first or change.everything or change.born or change.pruned:
             self._total = self._counted(connection, change)
         if first or change.asks:
-            self._asked = tuple(in_order([shown_request(each) for each in reads.pending_requests(connection)]))
+            asked = reads.pending_requests(connection, limit=MOST_ASKED)
+            self._asked = tuple(in_order([shown_request(each) for each in asked]))
         counts = self.counts(now)
         aged, self._counts = counts != self._counts, counts
         page = self._page(connection, interest, change, now, first=first, aged=aged)

@@ -18,15 +18,20 @@ from lockgate.store.statements import load
 _REQUESTS = load("requests")
 
 
-def pending_requests(connection: sqlite3.Connection, *, limit: int = 500) -> tuple[r.RequestView, ...]:
-    """Every request of an unfinished run that nobody has answered, least time left first, those of paused runs too."""
-    rows = connection.execute(_REQUESTS["pending"], {"limit": limit}).fetchall()
-    return tuple(_view(connection, row) for row in rows)
+def pending_requests(
+    connection: sqlite3.Connection, *, kind: RequestKind | None = None, limit: int | None = None
+) -> tuple[r.RequestView, ...]:
+    """Every request of an unfinished run that nobody has answered, those of paused runs too; with `limit` so many.
+
+    Human decisions come first, so that no limit hides one behind what programs wait for; then least time left first.
+    """
+    named = {"kind": kind, "limit": -1 if limit is None else limit}
+    return tuple(_view(connection, row) for row in connection.execute(_REQUESTS["pending"], named).fetchall())
 
 
-def decisions(connection: sqlite3.Connection, *, limit: int = 500) -> tuple[r.RequestView, ...]:
+def decisions(connection: sqlite3.Connection, *, limit: int | None = None) -> tuple[r.RequestView, ...]:
     """The pending requests that are human decisions."""
-    return tuple(view for view in pending_requests(connection, limit=limit) if view.kind is RequestKind.DECISION)
+    return pending_requests(connection, kind=RequestKind.DECISION, limit=limit)
 
 
 def decided_requests(connection: sqlite3.Connection, *, limit: int = 100) -> tuple[r.RequestView, ...]:

@@ -56,7 +56,7 @@ SELECT w.* FROM requests w WHERE w.run_id = :run_id ORDER BY w.created_at DESC, 
 SELECT s.* FROM requests w JOIN human_decision_resolutions s ON s.decision_id = w.request_id
 WHERE w.run_id = :run_id ORDER BY s.resolved_at DESC LIMIT :limit;
 
--- pending: the requests that can be answered now or once their run is resumed, least time left first
+-- pending: the requests that can be answered now or once their run is resumed, a person's first, least time left first
 SELECT w.*, d.*, s.*, r.workflow, r.title, r.status, r.paused, r.started_by, r.definition_digest, a.attempt_number, b.content
 FROM requests w
 JOIN runs r ON r.run_id = w.run_id
@@ -64,8 +64,8 @@ JOIN node_attempts a ON a.attempt_id = w.attempt_id
 LEFT JOIN human_decisions d ON d.decision_id = w.request_id
 LEFT JOIN human_decision_resolutions s ON s.decision_id = w.request_id
 LEFT JOIN blobs b ON b.hash = w.contract_hash
-WHERE w.status = 'pending' AND r.status IN ('queued', 'running', 'waiting')
-ORDER BY w.deadline_at IS NULL, w.deadline_at, w.created_at, w.request_id LIMIT :limit;
+WHERE w.status = 'pending' AND (:kind IS NULL OR w.kind = :kind) AND r.status IN ('queued', 'running', 'waiting')
+ORDER BY w.kind <> 'decision', w.deadline_at IS NULL, w.deadline_at, w.created_at, w.request_id LIMIT :limit;
 
 -- decided: decisions that somebody or something resolved, newest first
 SELECT w.*, d.*, s.*, r.workflow, r.title, r.status, r.paused, r.started_by, r.definition_digest, a.attempt_number, b.content
