@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from lockgate.model.errors import Refused
+from lockgate.model.records import Actor, Human
+from lockgate.model.statuses import ActorKind
 from lockgate.store import commands, reads
 
-from .conftest import ADA, USER, Bench, definition, written
+from .conftest import ADA, USER, Bench, change_settings, definition, written
 
 
 def off_by_one(digest: str, at: int) -> str:
@@ -97,7 +99,7 @@ def test_a_workflow_whose_name_only_looks_right(bench: Bench) -> None:
 def test_a_patch_with_a_field_too_many_or_too_few(bench: Bench, operation: Any, place: str) -> None:
     run_id = bench.run_id()
     before = bench.write(written)
-    told = bench.write(lambda tx: commands.change_settings(tx, run_id, [operation], actor=USER, key="s"))
+    told = bench.write(lambda tx: change_settings(tx, run_id, [operation], actor=USER, key="s"))
     assert (told.outcome, told.reason, told.details["path"]) == ("rejected", "invalid_patch", place)
     assert bench.write(written) == before
 
@@ -140,3 +142,24 @@ def test_what_is_refused_can_be_told_by_its_code(bench: Bench) -> None:
     ]
     assert reasons == ["stale", "invalid_input", "not_due", "adopted"]
     assert bench.read(lambda connection: reads.run(connection, run_id)) == before
+
+
+@pytest.mark.parametrize("id", ["", "x" * 129, "a\x1b[2J", "a\nb", "\ud800"])
+def test_an_actor_has_a_name_that_can_be_written_down(bench: Bench, id: str) -> None:
+    run_id, request_id, digest = bench.at_decision()
+    before = bench.write(written)
+    actor = Actor(kind=ActorKind.USER, id=id)
+    told = bench.write(lambda tx: commands.pause(tx, run_id, actor=actor, key="p"))
+    assert (told.outcome, told.reason) == ("rejected", "invalid_id")
+    assert bench.answer(request_id, digest, human=Human.for_test(id)).reason == "invalid_id"
+    assert bench.write(written) == before
+
+
+def test_a_source_is_a_word(bench: Bench) -> None:
+    run_id = bench.run_id()
+    patch = [{"op": "replace", "path": "/pace", "value": 2}]
+    for source in ("", "Two words", "x" * 65):
+        told = bench.write(
+            lambda tx, source=source: change_settings(tx, run_id, patch, actor=USER, key="s", source=source)
+        )
+        assert (told.outcome, told.reason) == ("rejected", "invalid_id")

@@ -134,6 +134,8 @@ def finish(draft: Draft, wish: t.Finish, facts: Facts) -> None:
     if head.attempt is not None and head.attempt.status is not AttemptStatus.INTERRUPTED:
         raise Refused("attempt_active", f"the attempt {head.attempt.attempt_id} is still active")
     _check_end(head, wish)
+    if wish.error_code is not None:
+        ids.match(ids.WORD, wish.error_code, "an error code")
     completed = wish.status is RunStatus.COMPLETED
     payload = ev.RunEnded(
         output_hash=wish.output_hash if completed else None,

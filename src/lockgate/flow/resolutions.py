@@ -240,6 +240,7 @@ def submit(draft: Draft, wish: t.Submit, facts: Facts) -> dict[str, Any]:
         raise Refused("wrong_kind", f"{wish.request_id} is a human decision: lockgate answer answers it")
     if wish.contract_hash != request.contract_hash:
         raise Refused("stale", "the output was checked against another contract")
+    ids.match(ids.WORD, wish.source, "a source")
     submission = _submission(draft, wish.submission_id, request, wish.source, wish.output_hash, None)
     lost = _lost(draft.head, request, None)
     if lost is not None:

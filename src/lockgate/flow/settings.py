@@ -9,6 +9,7 @@ from lockgate.flow.draft import Draft
 from lockgate.flow.head import Facts
 from lockgate.flow.proposals import require_attempt
 from lockgate.model import events as ev
+from lockgate.model import ids
 from lockgate.model.errors import Refused
 from lockgate.model.records import SettingsChangeRow, SettingsRow
 
@@ -18,6 +19,7 @@ def change(draft: Draft, wish: t.ChangeSettings, facts: Facts) -> dict[str, Any]
     run, settings = draft.head.run, _declared(draft)
     if run.status.is_terminal:
         raise Refused("run_closed", f"the run is {run.status} already", status=str(run.status))
+    ids.match(ids.WORD, wish.source, "a source")
     if wish.expected_change != settings.change_number or wish.before_hash != settings.current_hash:
         raise Refused(
             "stale",

@@ -17,6 +17,8 @@ ATTEMPT_ID = re.compile(r"attempt-[0-9a-f]{1,32}")
 UPDATE_ID = re.compile(r"update-[0-9a-f]{1,32}")
 UPDATE_TYPE = re.compile(r"[a-z][a-z0-9.-]{0,63}")
 ROOT_MOUNT = "$root"
+WORD = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
+ACTOR_ID = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 UPDATE_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}")
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
