@@ -1,7 +1,6 @@
 """The card as widgets: from a state and a lens to rows, and which rows give way when there are few."""
 
-from dataclasses import dataclass
-
+import msgspec
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
@@ -40,13 +39,11 @@ BLANKS = ("head", "prompt", "button", "top", "rule", "bottom")
 """Where a blank row stands, the most wanted first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """What of the card changes by itself: how long until it is armed, and what it says beside the button."""
 
     why_not: str = ""
     is_seen: bool = False
-    among: bool = False
     draft: str = ""
 
 
@@ -140,7 +137,7 @@ class CardFrame(Vertical):
                 next_node=next_node,
             )
         return {
-            "head": question_lines(request, cells, lens, among=moment.among),
+            "head": question_lines(request, cells, lens),
             "band": band,
             "choices": choice_lines(request, cells, lens, Pick(state.picked, state.mine)),
             "prompt": prompt,

@@ -1,7 +1,9 @@
 """What the card knows of one request: what is picked, what was typed, whether it may record now, and why not."""
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+import msgspec
+from msgspec.structs import replace
 
 from lockgate.model.statuses import RequestKind
 from lockgate.view.snapshots import ShownChoice, ShownRequest
@@ -15,8 +17,7 @@ class Phase(StrEnum):
     CLOSED = "closed"
 
 
-@dataclass(frozen=True, slots=True)
-class CardState:
+class CardState(msgspec.Struct, frozen=True):
     """`tried_at` is when a press of this card lost, `mine` that a press of it won."""
 
     request: ShownRequest
@@ -25,7 +26,6 @@ class CardState:
     phase: Phase = Phase.OPEN
     mine: bool = False
     tried_at: int | None = None
-    closed_reason: str = ""
     barred: str = ""
     """Why nothing can be recorded from here at all; empty where it can."""
 

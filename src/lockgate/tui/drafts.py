@@ -1,24 +1,24 @@
 """Answers that were begun: kept per decision while the dashboard is open, so that closing a card loses nothing."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A picked choice and the text typed for each choice that takes one."""
+class Draft(msgspec.Struct, frozen=True):
+    """The text typed for each choice that takes one, by the choice's key; the last typed one is the last."""
 
-    choice: str | None = None
     texts: tuple[tuple[str, str], ...] = ()
 
     def text(self, choice: str) -> str:
         return dict(self.texts).get(choice, "")
 
     def with_text(self, choice: str, text: str) -> "Draft":
-        texts = {**dict(self.texts), choice: text}
-        return Draft(self.choice, tuple((key, value) for key, value in texts.items() if value))
+        others = tuple((key, value) for key, value in self.texts if key != choice)
+        return Draft((*others, (choice, text))) if text else Draft(others)
 
-    def with_choice(self, choice: str | None) -> "Draft":
-        return Draft(choice, self.texts)
+    @property
+    def newest(self) -> str:
+        """The text that was typed last; empty without one."""
+        return self.texts[-1][1] if self.texts else ""
 
 
 class Drafts:

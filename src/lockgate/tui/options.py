@@ -1,16 +1,16 @@
 """How one dashboard was asked to look and behave, in one frozen value."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+
+import msgspec
 
 from lockgate.config.settings import Settings
 from lockgate.config.zones import zone
 from lockgate.view.glyphs import ASCII, UNICODE, Glyphs
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(msgspec.Struct, frozen=True):
     """`keys` maps the id of a binding to its keys; `theme` is one of `themes.PALETTES`, or `auto`."""
 
     theme: str = "auto"
@@ -20,7 +20,7 @@ class Options:
     read_only: bool = False
     run_id: str | None = None
     zone: tzinfo = UTC
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def glyphs(self) -> Glyphs:

@@ -6,10 +6,10 @@ exact colour of the 256-colour palette, and nothing is ever dimmed: a terminal m
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import get_args
 
+import msgspec
 from rich.style import Style
 from textual.theme import Theme
 
@@ -161,8 +161,7 @@ FILLS = {
 _BOLD_IN_ANSI = frozenset({"strong", "you", "bad"})
 
 
-@dataclass(frozen=True, slots=True)
-class RoleStyles:
+class RoleStyles(msgspec.Struct, frozen=True):
     """The styles of one theme: by role, and by role on the row under the cursor."""
 
     ink: Mapping[str, Style]

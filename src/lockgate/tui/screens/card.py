@@ -6,9 +6,9 @@ key and pasted text record nothing. Escape decides nothing, and what was typed i
 commit, and shows what the store says: its own record, somebody else's, or why it was refused.
 """
 
-from dataclasses import replace
 from typing import ClassVar
 
+from msgspec.structs import replace
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.widgets import TextArea

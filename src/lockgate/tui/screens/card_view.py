@@ -72,7 +72,7 @@ class CardView(ModalScreen[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Acts on keys one after the other: what follows a pick in a burst is text of the pick."""
-        if isinstance(event, events.Key):
+        if isinstance(event, events.Key) and self.app.screen_stack:  # empty while the app ends
             if self.focused is None:
                 if await self.app._check_bindings(event.key):
                     return
@@ -109,8 +109,7 @@ class CardView(ModalScreen[None]):
         """What was typed and can no longer be recorded."""
         if not state.is_closed or state.mine:
             return ""
-        texts = self.lockgate.drafts.of(state.request.request_id).texts
-        return texts[-1][1] if texts else ""
+        return self.lockgate.drafts.of(state.request.request_id).newest
 
     def _draw(self) -> None:
         state = self._state

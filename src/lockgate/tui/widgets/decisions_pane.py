@@ -81,8 +81,8 @@ class DecisionsPane(Pane):
 
     def height_in(self, column: int, lens: Lens, snapshot: Snapshot) -> int:
         """The rows that the pane takes of a left column of `column` rows."""
-        ghosts = 1 if self.list.has_ghost else 0
-        return decisions_height(len(self._of(snapshot)) + ghosts, column, lens)
+        ghost = rows_each(lens) if self.list.has_ghost else 0
+        return min(decisions_height(len(self._of(snapshot)), column, lens) + ghost, max(column // 2, 3))
 
     def tell_gone(self, request: ShownRequest) -> str:
         """Says on its ghost what became of a request that left the queue; the words, for the status line too."""

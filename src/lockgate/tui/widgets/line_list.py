@@ -96,6 +96,9 @@ class LineList(LinesView):
     def _take_rows(self) -> None:
         cursor = self._cursor
         placed = cursor.place(self._source)
+        if placed is Placed.GONE and not self._visited:
+            cursor.forget()  # nobody chose that row: the next one will do
+            placed = cursor.place(self._source)
         if placed is Placed.GONE and cursor.row_id is not None:
             last = self._rows.get(cursor.index, ((),))
             cursor.ghost = tuple(self.ghost(cursor.row_id, last))

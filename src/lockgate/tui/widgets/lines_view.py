@@ -106,7 +106,7 @@ class LinesView(ScrollView, can_focus=True):
         The framework takes a key to its action by way of several queues, so the keys behind it would meet the
         focus of before: a letter behind a slash is text of the filter, and must not act on a run.
         """
-        if isinstance(event, events.Key):
+        if isinstance(event, events.Key) and self.app.screen_stack:  # empty while the app ends
             focused = self.app.focused
             if focused is not self:
                 (focused or self.app.screen).post_message(event)
