@@ -27,7 +27,7 @@ class StagedFeed:
 
     def __init__(self) -> None:
         self.looked: list[Interest] = []
-        self._snapshots: asyncio.Queue[Snapshot] = asyncio.Queue()
+        self._snapshots: asyncio.Queue[Snapshot | Exception] = asyncio.Queue()
 
     @property
     def interest(self) -> Interest:
@@ -36,12 +36,16 @@ class StagedFeed:
     def look(self, interest: Interest) -> None:
         self.looked.append(interest)
 
-    def give(self, shown: Snapshot) -> None:
+    def give(self, shown: Snapshot | Exception) -> None:
+        """What comes next; an exception is raised where the feed is read."""
         self._snapshots.put_nowait(shown)
 
     async def snapshots(self) -> AsyncIterator[Snapshot]:
         while True:
-            yield await self._snapshots.get()
+            shown = await self._snapshots.get()
+            if isinstance(shown, Exception):
+                raise shown
+            yield shown
 
 
 class StagedDesk:
@@ -115,6 +119,12 @@ class Stage:
         """Types into the card's text as a terminal sends it, without a pause after each key."""
         for character in text:
             self.app.post_message(events.Key("space" if character == " " else character, character))
+        await self.pilot.pause()
+
+    async def resize(self, size: tuple[int, int]) -> None:
+        """Gives the terminal another size and waits until it is painted."""
+        await self.pilot.resize_terminal(*size)
+        await self.pilot.pause()
         await self.pilot.pause()
 
     @property

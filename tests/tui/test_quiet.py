@@ -2,9 +2,11 @@
 
 import time
 
+import pytest
 from msgspec.structs import replace
 from textual.geometry import Region
 
+from lockgate.tui import app as app_module
 from lockgate.tui.widgets.line_block import LineBlock
 from lockgate.tui.widgets.lines_view import LinesView
 from tests.tui.stage import Stage, on_stage
@@ -70,6 +72,17 @@ async def test_new_data_is_painted_at_most_four_times_a_second() -> None:
         assert 1 <= paints <= lasted / 0.25 + 2
         assert painter.snapshot is not None
         assert painter.snapshot.event_seq == 129
+
+
+async def test_a_feed_that_breaks_is_said_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_module, "AGAIN_S", 0.05)
+    async with on_stage() as stage:
+        stage.feed.give(RuntimeError("no \x1b]2;PWNED\x07 luck"))
+        await stage.pilot.pause(0.2)
+        assert stage.says("reading stopped, trying again: RuntimeError: no")
+        assert not stage.says("PWNED")
+        await stage.give(replace(snapshot(), decisions=()))
+        assert stage.says("Nothing needs you.")
 
 
 async def test_a_key_costs_little_and_lays_nothing_out() -> None:
