@@ -86,7 +86,9 @@ RULES = (
 @pytest.mark.parametrize(
     ("operation", "actor", "allowed"),
     [
-        ({"op": "replace", "path": "/deep", "value": 1}, USER, True),
+        ({"op": "replace", "path": "/deep", "value": {"x": {"y": 1}, "z": 2}}, USER, True),
+        ({"op": "replace", "path": "/deep", "value": {"x": {"y": 2}}}, USER, False),
+        ({"op": "replace", "path": "/deep", "value": 1}, USER, False),
         ({"op": "replace", "path": "/deep/x", "value": 1}, USER, False),
         ({"op": "test", "path": "/deep/x/y", "value": 1}, HUMAN, True),
         ({"op": "test", "path": "/deep/x/y", "value": 1}, USER, False),
@@ -94,7 +96,8 @@ RULES = (
         ({"op": "add", "path": "/names/0", "value": 1}, USER, True),
         ({"op": "add", "path": "/names", "value": 1}, USER, False),
         ({"op": "remove", "path": "/names/0"}, USER, False),
-        ({"op": "copy", "from": "/deep", "path": "/names/-"}, USER, True),
+        ({"op": "copy", "from": "/deep", "path": "/names/-"}, HUMAN, True),
+        ({"op": "copy", "from": "/deep", "path": "/names/-"}, USER, False),
         ({"op": "move", "from": "/deep", "path": "/names/-"}, USER, False),
         ({"op": "replace", "path": "/speed", "value": 1}, HUMAN, False),
         ({"op": "replace", "path": "/deep", "value": 1}, WORKER, False),
@@ -109,6 +112,14 @@ def test_permissions_deny_by_default_and_the_longest_path_wins(
     with pytest.raises(Refused) as caught:
         patched(operation, rules=RULES, actor=actor)
     assert caught.value.code == "not_allowed"
+
+
+def test_copies_of_copies_end_at_the_limit_and_not_in_memory() -> None:
+    rules = (SettingsRule(path="", read=ALL, add=ALL),)
+    doubling = [{"op": "copy", "from": "/l", "path": "/l/-"}] * MAX_OPERATIONS
+    with pytest.raises(PayloadError, match="settings of at most 262144 bytes") as caught:
+        apply_patch({"l": []}, doubling, rules=rules, actor=USER)
+    assert caught.value.path == "$patch[16]"
 
 
 def test_the_result_has_a_limit_too() -> None:

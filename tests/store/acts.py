@@ -26,7 +26,7 @@ from lockgate.model.statuses import (
 from lockgate.store import claims, commands, commits, hosts, prune
 from lockgate.store.openfile import Transaction
 
-from .conftest import HOST, USER, Bench, definition, value
+from .conftest import HOST, USER, Bench, change_settings, definition, value
 from .histories import failed, lose, unsure, waiting, working
 
 Facts = dict[str, Any]
@@ -398,7 +398,7 @@ act("resolve after the end", ambiguous_and_over, keyed=True)(tell(True))
 
 def set_pace(tx: Transaction, facts: Facts, pace: int = 2, key: str = "mine") -> Any:
     patch = [{"op": "replace", "path": "/pace", "value": pace}]
-    return commands.change_settings(tx, facts["run_id"], patch, actor=USER, key=key)
+    return change_settings(tx, facts["run_id"], patch, actor=USER, key=key)
 
 
 act("change settings", busy, keyed=True)(set_pace)

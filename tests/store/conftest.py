@@ -264,6 +264,12 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     made.close()
 
 
+def change_settings(tx: Transaction, run_id: str, patch: Any, *, actor: Actor, key: str, **more: Any) -> Receipt:
+    """Patches and commits in one transaction, where nobody can come between."""
+    patched = commands.patch_settings(tx.connection, run_id, patch, actor=actor)
+    return commands.change_settings(tx, patched=patched, actor=actor, key=key, **more)
+
+
 def written(tx: Transaction) -> int:
     """How many events the store has."""
     count: int = tx.connection.execute("SELECT count(*) FROM events").fetchone()[0]

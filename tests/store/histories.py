@@ -4,7 +4,7 @@ from lockgate.flow import transitions as t
 from lockgate.model.statuses import BlockCode, Outcome, RunStatus
 from lockgate.store import claims, commands, hosts
 
-from .conftest import ADA, USER, Bench, definition, value
+from .conftest import ADA, USER, Bench, change_settings, definition, value
 
 
 def everything(bench: Bench) -> str:
@@ -15,7 +15,7 @@ def everything(bench: Bench) -> str:
     bench.ready(claim)
     bench.begin(claim, "work")
     patch = [{"op": "replace", "path": "/pace", "value": 2}]
-    bench.write(lambda tx: commands.change_settings(tx, run_id, patch, actor=USER, key=bench.key()))
+    bench.write(lambda tx: change_settings(tx, run_id, patch, actor=USER, key=bench.key()))
     bench.clock.pass_ms(50)
     lose(bench, run_id, claim.generation)
     bench.clock.pass_ms(1_000)

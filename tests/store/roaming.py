@@ -20,7 +20,7 @@ from lockgate.store.claims import Owner
 from lockgate.store.clock import SystemClock
 from lockgate.store.graphs import graph_of
 
-from .conftest import ADA, USER, Bench, value
+from .conftest import ADA, USER, Bench, change_settings, value
 
 MOST_OPEN = 5
 
@@ -143,7 +143,7 @@ class Roamer(Bench):
                 )
         elif name == "set":
             patch = [{"op": "replace", "path": "/pace", "value": self.dice.randrange(9)}]
-            self.write(lambda tx: commands.change_settings(tx, run.run_id, patch, actor=USER, key=self.key()))
+            self.write(lambda tx: change_settings(tx, run.run_id, patch, actor=USER, key=self.key()))
         else:
             act = getattr(commands, name)
             self.write(lambda tx: act(tx, run.run_id, actor=USER, key=self.key()))

@@ -36,7 +36,7 @@ from tests.flow.driver import CHOICES, GRAPH, HUMAN, USER, Driver, pace
 from tests.flow.test_law_against_model import LawMachine
 
 from . import conftest
-from .conftest import HOST, Bench, definition
+from .conftest import HOST, Bench, change_settings, definition
 
 assert CHOICES == conftest.CHOICES
 TEXTS = ("null", "result", "{}", *(pace(number) for number in (1, 2, 3)))
@@ -275,7 +275,7 @@ class StoreDriver(Driver):
     def change_settings(self, number: int, expected: int) -> dict[str, Any]:
         patch, key = [{"op": "replace", "path": "/pace", "value": number}], self.key()
         return self.command(
-            lambda tx: commands.change_settings(tx, self.run_id, patch, actor=USER, key=key, expected_change=expected)
+            lambda tx: change_settings(tx, self.run_id, patch, actor=USER, key=key, expected_change=expected)
         )
 
     def restart(self, expected: int) -> dict[str, Any]:

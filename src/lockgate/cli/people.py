@@ -23,12 +23,12 @@ def user() -> Actor:
     return Actor(kind=ActorKind.USER, id=login())
 
 
-def speaker() -> Actor:
+def speaker() -> Actor | Human:
     """The person at this terminal where there is one, else the user of this process."""
     from lockgate.engine.person import human_here
 
     try:
-        return human_here().actor
+        return human_here()
     except Refused:
         return user()
 

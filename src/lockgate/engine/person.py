@@ -23,7 +23,7 @@ def human_here() -> Human:
             if stream is None or stream.closed or not stream.isatty():
                 raise _no_terminal(f"{name} is not a terminal")
         uid = os.getuid()
-        return Human(id=login_name(uid), uid=uid, host=socket.gethostname(), tty=_terminal_name(terminal))
+        return Human(id=login_name(uid), uid=uid, host=socket.gethostname(), tty=_terminal_name(terminal), test=False)
     finally:
         os.close(terminal)
 

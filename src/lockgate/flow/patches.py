@@ -1,7 +1,7 @@
 """Changes of live settings: JSON Patch (RFC 6902) within limits, and who may do what where.
 
 Permissions deny by default. A rule applies to its path and everything below it; the longest matching path
-wins. `test` needs read; `copy` needs read at its source and add or replace at its target; `move` also needs
+wins, also where an operation on a place above it would change or read what the rule keeps. `test` needs read; `copy` needs read at its source and add or replace at its target; `move` also needs
 remove at its source. A target that exists and is no array element is replaced, any other is added.
 """
 
@@ -49,24 +49,32 @@ def apply_patch(
     allows an operation, Refused `patch_failed` where an operation does not apply (a test that differs, a
     missing path). Each names the operation by its index.
     """
-    import jsonpatch
-
     operations = _checked_operations(patch)
-    now = json.loads(stored(value))
+    content = stored(value)
+    now = json.loads(content)
     for index, operation in enumerate(operations):
         _check_permission(now, operation, index, rules, actor)
-        try:
-            now = jsonpatch.apply_patch(now, [operation])
-        except jsonpatch.JsonPatchException as error:
-            raise _failed(index, operation, str(error) or type(error).__name__) from error
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise _failed(index, operation, f"{type(error).__name__}: {error}") from error
-        except Exception as error:
-            if type(error).__name__ != "JsonPointerException":
-                raise
-            raise _failed(index, operation, str(error)) from error
+        now = _applied(now, operation, index)
+        before, content = content, stored(now)
+        # After each operation: copies of copies double, and would fill the memory before the end.
+        if len(content) > limit:
+            raise PayloadError(f"$patch[{index}]", f"settings of at most {limit} bytes", f"{len(content)} bytes")
+        _check_kept(before, now, _below(operation, rules), index, actor)
     checked(now, limit=limit, root="$settings")
     return now
+
+
+def _applied(value: Any, operation: dict[str, Any], index: int) -> Any:
+    """One operation, done in place. Raises Refused `patch_failed` where it does not apply."""
+    import jsonpatch
+    from jsonpointer import JsonPointerException
+
+    try:
+        return jsonpatch.apply_patch(value, [operation], in_place=True)
+    except (jsonpatch.JsonPatchException, JsonPointerException) as error:
+        raise _failed(index, operation, str(error) or type(error).__name__) from error
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise _failed(index, operation, f"{type(error).__name__}: {error}") from error
 
 
 def split_pointer(pointer: str, place: str) -> tuple[str, ...]:
@@ -129,13 +137,58 @@ def _check_permission(
         needs.append((name, path))
     for permission, pointer in needs:
         if not _allows(rules, permission, pointer, actor):
-            raise Refused(
-                "not_allowed",
-                f"$patch[{index}]: {actor} may not {permission} {pointer or 'the whole settings'}",
-                operation=index,
-                permission=permission,
-                path=pointer,
-            )
+            raise _forbidden(index, actor, permission, pointer)
+        if permission == "read":
+            _check_readable(value, pointer, index, rules, actor)
+
+
+def _check_readable(value: Any, pointer: str, index: int, rules: tuple[SettingsRule, ...], actor: ActorKind) -> None:
+    """Reading a place reads everything below it: each rule there must allow it too."""
+    tokens = split_pointer(pointer, "$patch")
+    for rule in rules:
+        below = split_pointer(rule.path, "$rule")
+        is_below = len(below) > len(tokens) and below[: len(tokens)] == tokens
+        if is_below and _at(value, below) is not _MISSING and actor not in rule.read:
+            raise _forbidden(index, actor, "read", rule.path)
+
+
+def _check_kept(before: bytes, after: Any, kept: list[SettingsRule], index: int, actor: ActorKind) -> None:
+    """What a rule keeps may not change by an operation on a place above it."""
+    for rule in kept:
+        place = split_pointer(rule.path, "$rule")
+        old, new = _at(json.loads(before), place), _at(after, place)
+        if old is not new and old != new:
+            needed = "add" if old is _MISSING else "remove" if new is _MISSING else "replace"
+            if actor not in getattr(rule, needed):
+                raise _forbidden(index, actor, needed, rule.path)
+
+
+def _below(operation: dict[str, Any], rules: tuple[SettingsRule, ...]) -> list[SettingsRule]:
+    """The rules whose places lie below one that the operation writes."""
+    written = [operation["path"]] + ([operation["from"]] if operation["op"] == "move" else [])
+    targets = [split_pointer(pointer, "$patch") for pointer in written if operation["op"] != "test"]
+    places = [(rule, split_pointer(rule.path, "$rule")) for rule in rules]
+    return [
+        rule
+        for rule, place in places
+        if any(len(place) > len(target) and place[: len(target)] == target for target in targets)
+    ]
+
+
+def _at(value: Any, tokens: tuple[str, ...]) -> Any:
+    for token in tokens:
+        value = _member(value, token)
+    return value
+
+
+def _forbidden(index: int, actor: ActorKind, permission: str, pointer: str) -> Refused:
+    return Refused(
+        "not_allowed",
+        f"$patch[{index}]: {actor} may not {permission} {pointer or 'the whole settings'}",
+        operation=index,
+        permission=permission,
+        path=pointer,
+    )
 
 
 def _arrival(value: Any, pointer: str) -> str:

@@ -23,13 +23,13 @@ class Actor(Record, frozen=True, kw_only=True):
 
 
 class Human(Record, frozen=True, kw_only=True):
-    """A person at a terminal, as `human_here()` found them; `test` marks one made by `for_test`."""
+    """A person at a terminal, as `human_here()` found them. Any other is marked as a test, in every receipt."""
 
     id: str
     uid: int
     host: str
     tty: str
-    test: bool = False
+    test: bool = True
 
     @classmethod
     def for_test(cls, id: str = "tester") -> "Human":

@@ -11,7 +11,8 @@ from lockgate.flow.head import RunHead
 from lockgate.model import ids
 from lockgate.model.encoding import digest, stored
 from lockgate.model.errors import KeyConflict, NotFound, Refused
-from lockgate.model.records import Actor, Receipt, Record, Value
+from lockgate.model.records import Actor, Human, Receipt, Record, Value
+from lockgate.model.statuses import ActorKind
 from lockgate.store import heads
 from lockgate.store.commits import Committed, commit
 from lockgate.store.openfile import Transaction
@@ -43,6 +44,18 @@ class Wish(Record, frozen=True, kw_only=True):
 Decide = Callable[[], Receipt]
 
 
+def speaker(actor: Actor | Human) -> Actor:
+    """Who a command is from: a person that `human_here` found, or a user. Raises Refused `wrong_actor` for any
+    other kind, which only the store itself may write."""
+    if isinstance(actor, Human):
+        return actor.actor
+    if actor.kind is not ActorKind.USER:
+        raise Refused(
+            "wrong_actor", f"a command is from a user or a Human, not from a {actor.kind}", kind=str(actor.kind)
+        )
+    return actor
+
+
 def once(tx: Transaction, wish: Wish, decide: Decide) -> Receipt:
     """The stored receipt of this key, or what `decide` says, stored if it was taken.
 
@@ -50,6 +63,7 @@ def once(tx: Transaction, wish: Wish, decide: Decide) -> Receipt:
     """
     try:
         ids.match(ids.KEY, wish.key, "a key")
+        ids.match(ids.ACTOR_ID, wish.actor.id, "an actor")
         found = _stored(tx.connection, wish)
         if found is not None:
             return found

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from lockgate.model.errors import StoreReadOnly
 from lockgate.model.records import Actor, EventView, Human, Receipt, RequestView, Run, RunDetail, Wake
 from lockgate.store import commands, reads
+from lockgate.store.anchor import Anchor
 from lockgate.store.clock import Clock, SystemClock
 from lockgate.store.following import Follower, Followers
 from lockgate.store.location import default_path
@@ -65,6 +66,7 @@ class Store:
         self._followers = Followers()
         self._writer: Writer | None = None
         self._reader: OwnedConnection | None = None
+        self._anchor: Anchor | None = None
         self._opening = asyncio.Lock()
         self._closed = False
         self._why_not = ""
@@ -230,12 +232,26 @@ class Store:
             raise StoreReadOnly(str(self.path), "it was closed")
 
         def opener(patience: Patience) -> OpenFile:
-            return open_file(self.path, self.clock, create=create, read_only=read_only, patience=patience)
+            self._check_anchor()
+            file = open_file(self.path, self.clock, create=create, read_only=read_only, patience=patience)
+            try:
+                self._check_anchor()
+            except BaseException:
+                file.close()
+                raise
+            return file
 
         connection = OwnedConnection(opener, Patience(str(self.path)))
         await connection
+        if self._anchor is None and not connection.file.still:
+            self._anchor = connection.file.anchor
         self._connections.add(connection)
         return connection
+
+    def _check_anchor(self) -> None:
+        """A later connection must open the file that the first one has: another one would answer for it."""
+        if self._anchor is not None:
+            self._anchor.check()
 
     async def _close(self) -> None:
         self._closed = True

@@ -1,5 +1,6 @@
 """`settings` and `set`: the live settings of a run, and a patch for them."""
 
+from functools import partial
 from typing import Any
 
 import click
@@ -47,7 +48,11 @@ def set_settings(call: Call, run: str, patch: str, expect: int | None) -> int:
 
     run_id = call.run_id(run)
     wish: Any = json_value(patch)
-    receipt = call.write(
-        lambda tx: commands.change_settings(tx, run_id, wish, actor=speaker(), key=call.key, expected_change=expect)
-    )
+    actor = speaker()
+    for _ in range(commands.MOST_TRIES):
+        patched = call.read(lambda connection: commands.patch_settings(connection, run_id, wish, actor=actor))
+        change = partial(commands.change_settings, patched=patched, actor=actor, key=call.key, expected_change=expect)
+        receipt = call.write(change)
+        if not commands.is_overtaken(receipt, expect):
+            break
     return report(call, receipt)

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from lockgate.store.commands.controls import pause as pause
     from lockgate.store.commands.controls import resolve_effect as resolve_effect
     from lockgate.store.commands.controls import resume as resume
+    from lockgate.store.commands.settings import MOST_TRIES as MOST_TRIES
     from lockgate.store.commands.settings import change_settings as change_settings
+    from lockgate.store.commands.settings import is_overtaken as is_overtaken
+    from lockgate.store.commands.settings import patch_settings as patch_settings
     from lockgate.store.commands.starts import Definition as Definition
     from lockgate.store.commands.starts import NewRun as NewRun
     from lockgate.store.commands.starts import restart as restart
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "answers": "Submission answer check_submission expire submit",
     "controls": "cancel pause resolve_effect resume",
-    "settings": "change_settings",
+    "settings": "MOST_TRIES change_settings is_overtaken patch_settings",
     "starts": "Definition NewRun restart start",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

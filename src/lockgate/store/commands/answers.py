@@ -17,7 +17,7 @@ from lockgate.model.statuses import ActorKind, SubmissionOutcome
 from lockgate.store.commits import Committed
 from lockgate.store.contracts import check_schema
 from lockgate.store.openfile import Transaction
-from lockgate.store.receipts import Wish, command_run, once
+from lockgate.store.receipts import Wish, command_run, once, speaker
 from lockgate.store.rows import read_row, read_rows
 from lockgate.store.statements import load
 
@@ -102,13 +102,15 @@ def check_submission(connection: sqlite3.Connection, request_id: str, output: An
     return Submission(request_id=request_id, contract_hash=request.contract_hash, output=named)
 
 
-def submit(tx: Transaction, submission: Submission, *, actor: Actor, key: str, source: str = "submit") -> Receipt:
+def submit(
+    tx: Transaction, submission: Submission, *, actor: Actor | Human, key: str, source: str = "submit"
+) -> Receipt:
     """An ordinary answer for an agent or checkpoint request. A losing one is kept, and told that it lost."""
     request_id, output = submission.request_id, submission.output
     row = tx.connection.execute(_REQUESTS["request"], {"request_id": request_id}).fetchone()
     target = read_row(RequestRow, row).run_id if row is not None else request_id
     arguments = {"request": request_id, "output": output.hash}
-    wish = Wish(command="submit", key=key, target=target, actor=actor, arguments=arguments)
+    wish = Wish(command="submit", key=key, target=target, actor=speaker(actor), arguments=arguments)
     if row is None:
         return once(tx, wish, lambda: _missing(request_id))
     transition = t.Submit(

@@ -8,27 +8,29 @@ from lockgate.model.records import Actor, Human, Receipt, Value
 from lockgate.store.commands.starts import Definition
 from lockgate.store.commits import Committed
 from lockgate.store.openfile import Transaction
-from lockgate.store.receipts import Wish, command_run, once
+from lockgate.store.receipts import Wish, command_run, once, speaker
 from lockgate.store.statements import load
 
 _EFFECTS, _RUNS = load("effects"), load("runs")
 
 
-def pause(tx: Transaction, run_id: str, *, actor: Actor, key: str, now: bool = False) -> Receipt:
+def pause(tx: Transaction, run_id: str, *, actor: Actor | Human, key: str, now: bool = False) -> Receipt:
     """Sets the flag; with `now` the host also stops a worker in the middle of its node."""
-    wish = Wish(command="pause", key=key, target=run_id, actor=actor, arguments={"now": now})
+    wish = Wish(command="pause", key=key, target=run_id, actor=speaker(actor), arguments={"now": now})
 
     return command_run(tx, wish, t.Pause(stop_now=now))
 
 
-def resume(tx: Transaction, run_id: str, *, actor: Actor, key: str, accept: Definition | None = None) -> Receipt:
+def resume(
+    tx: Transaction, run_id: str, *, actor: Actor | Human, key: str, accept: Definition | None = None
+) -> Receipt:
     """Clears the flag and every block but an ambiguous effect; `accept` takes changed files of the same graph."""
     if accept is None:
-        wish = Wish(command="resume", key=key, target=run_id, actor=actor)
+        wish = Wish(command="resume", key=key, target=run_id, actor=speaker(actor))
         return command_run(tx, wish, t.Resume())
     value = Value(hash=sha256(accept.encoded_sources), content=accept.encoded_sources)
     arguments = {"sources": value.hash, "definition": accept.digest}
-    wish = Wish(command="resume", key=key, target=run_id, actor=actor, arguments=arguments)
+    wish = Wish(command="resume", key=key, target=run_id, actor=speaker(actor), arguments=arguments)
 
     def transition(head: RunHead) -> t.Resume:
         if head.run.definition_digest != accept.digest:
@@ -41,9 +43,9 @@ def resume(tx: Transaction, run_id: str, *, actor: Actor, key: str, accept: Defi
     return command_run(tx, wish, transition, values=(value,))
 
 
-def cancel(tx: Transaction, run_id: str, *, actor: Actor, key: str) -> Receipt:
+def cancel(tx: Transaction, run_id: str, *, actor: Actor | Human, key: str) -> Receipt:
     """Closes everything that is open and ends the claim; its worker is fenced at once and stopped by the host."""
-    return command_run(tx, Wish(command="cancel", key=key, target=run_id, actor=actor), t.Cancel())
+    return command_run(tx, Wish(command="cancel", key=key, target=run_id, actor=speaker(actor)), t.Cancel())
 
 
 def resolve_effect(

@@ -1,5 +1,10 @@
-"""changeSettings: a JSON Patch on a run's live settings, checked against its rules and its schema."""
+"""changeSettings: a JSON Patch on a run's live settings, checked against its rules and its schema.
 
+The patch is applied before the transaction, since it may take long; inside it, the law takes the result only if
+the settings are still those that it was applied to. Who was overtaken applies it anew, `MOST_TRIES` times.
+"""
+
+import sqlite3
 from typing import Any
 
 import msgspec
@@ -8,66 +13,101 @@ from lockgate.flow import transitions as t
 from lockgate.flow.head import RunHead
 from lockgate.flow.patches import MAX_PATCH_BYTES, apply_patch
 from lockgate.model.encoding import checked, sha256, stored
-from lockgate.model.errors import PayloadError, Refused
-from lockgate.model.records import Actor, Receipt, Value
+from lockgate.model.errors import LockgateError, NotFound, PayloadError, Refused
+from lockgate.model.records import Actor, Human, Receipt, Record, Value
+from lockgate.store import heads
 from lockgate.store.commits import Committed
 from lockgate.store.contracts import check_settings
 from lockgate.store.openfile import Transaction
-from lockgate.store.receipts import Wish, command_run
+from lockgate.store.receipts import Wish, command_run, speaker
 from lockgate.store.statements import load
 
 _VALUES = load("values")
+MOST_TRIES = 8
+
+
+class Patched(Record, frozen=True, kw_only=True):
+    """A patch as it was applied to the settings after `change`; `problem` says why it could not be."""
+
+    run_id: str
+    patch: Value
+    change: int = 0
+    before_hash: str = ""
+    after: Value | None = None
+    problem: Any = None
+
+
+def patch_settings(connection: sqlite3.Connection, run_id: str, patch: Any, *, actor: Actor | Human) -> Patched:
+    """Applies a patch to the settings as they are now, for `change_settings`. Raises PayloadError for no JSON."""
+    content = checked(patch, limit=MAX_PATCH_BYTES, root="$patch")
+    given = Value(hash=sha256(content), content=content)
+    try:
+        return _patched(connection, run_id, patch, given, speaker(actor))
+    except LockgateError as problem:
+        # Told inside the transaction, after the key was looked up: a repeated command gets its receipt again.
+        return Patched(run_id=run_id, patch=given, problem=problem)
 
 
 def change_settings(
     tx: Transaction,
-    run_id: str,
-    patch: Any,
     *,
-    actor: Actor,
+    patched: Patched,
+    actor: Actor | Human,
     key: str,
     expected_change: int | None = None,
     source: str = "command",
 ) -> Receipt:
-    """Applies the patch to the settings as they are in this transaction; `expected_change` refuses any others.
+    """Commits a patched settings value; `expected_change` refuses any settings but those.
 
-    Raises PayloadError for a patch that is none. Running attempts keep what they saw; later ones see the change.
+    Running attempts keep what they saw; later ones see the change.
     """
-    content = checked(patch, limit=MAX_PATCH_BYTES, root="$patch")
-    values = [Value(hash=sha256(content), content=content)]
-    arguments = {"patch": values[0].hash, "expected_change": expected_change}
-    wish = Wish(command="changeSettings", key=key, target=run_id, actor=actor, arguments=arguments)
+    arguments = {"patch": patched.patch.hash, "expected_change": expected_change}
+    wish = Wish(command="changeSettings", key=key, target=patched.run_id, actor=speaker(actor), arguments=arguments)
+    values = [patched.patch] if patched.after is None else [patched.patch, patched.after]
 
     def transition(head: RunHead) -> t.ChangeSettings:
-        settings, spec = head.settings, head.graph.settings
-        if settings is None or spec is None:
-            raise Refused("no_settings", f"the workflow {head.run.workflow!r} declares no settings")
-        before = tx.connection.execute(_VALUES["value"], {"hash": settings.current_hash}).fetchone()[0]
-        after = _patched(before, patch, spec.rules, actor)
-        check_settings(spec.schema, after)
-        values.append(_value(after))
+        if patched.problem is not None:
+            raise patched.problem
+        assert patched.after is not None
         return t.ChangeSettings(
-            expected_change=settings.change_number if expected_change is None else expected_change,
-            patch_hash=values[0].hash,
-            before_hash=settings.current_hash,
-            after_hash=values[1].hash,
+            expected_change=patched.change if expected_change is None else expected_change,
+            patch_hash=patched.patch.hash,
+            before_hash=patched.before_hash,
+            after_hash=patched.after.hash,
             source=source,
         )
 
     def answer(done: Committed) -> Receipt:
         outcome = "accepted" if done.changed else "adopted"
-        return wish.receipt(tx, outcome, run_id=run_id, revision=done.head.run.revision, details=done.results[0])
+        details = done.results[0]
+        return wish.receipt(tx, outcome, run_id=patched.run_id, revision=done.head.run.revision, details=details)
 
     return command_run(tx, wish, transition, values, answer)
 
 
-def _patched(before: bytes, patch: Any, rules: Any, actor: Actor) -> Any:
+def is_overtaken(receipt: Receipt, expected_change: int | None) -> bool:
+    """Whether another change came between patching and committing, and the patch is to be applied anew."""
+    return receipt.reason == "stale" and expected_change is None
+
+
+def _patched(connection: sqlite3.Connection, run_id: str, patch: Any, given: Value, actor: Actor) -> Patched:
+    head = heads.head(connection, run_id)
+    settings, spec = head.settings, head.graph.settings
+    if settings is None or spec is None:
+        raise Refused("no_settings", f"the workflow {head.run.workflow!r} declares no settings")
+    row = connection.execute(_VALUES["value"], {"hash": settings.current_hash}).fetchone()
+    if row is None:
+        raise NotFound("value", settings.current_hash)
     try:
-        return apply_patch(msgspec.json.decode(before), patch, rules=rules, actor=actor.kind)
+        after = apply_patch(msgspec.json.decode(row[0]), patch, rules=spec.rules, actor=actor.kind)
     except PayloadError as problem:
         raise Refused("invalid_patch", problem.message, path=problem.path, limit=problem.limit) from problem
-
-
-def _value(settings: Any) -> Value:
-    content = stored(settings)
-    return Value(hash=sha256(content), content=content)
+    check_settings(spec.schema, after)
+    content = stored(after)
+    return Patched(
+        run_id=run_id,
+        patch=given,
+        change=settings.change_number,
+        before_hash=settings.current_hash,
+        after=Value(hash=sha256(content), content=content),
+    )

@@ -11,11 +11,11 @@ from lockgate.model import ids
 from lockgate.model.encoding import checked, sha256, stored
 from lockgate.model.errors import PayloadError
 from lockgate.model.events import Birth
-from lockgate.model.records import Actor, Receipt, Record, Value
+from lockgate.model.records import Actor, Human, Receipt, Record, Value
 from lockgate.store import commits, heads
 from lockgate.store.contracts import check_settings
 from lockgate.store.openfile import Transaction
-from lockgate.store.receipts import Wish, once
+from lockgate.store.receipts import Wish, once, speaker
 from lockgate.store.statements import load
 
 _RUNS = load("runs")
@@ -54,18 +54,18 @@ class NewRun(Record, frozen=True, kw_only=True):
     started_by_uid: int
 
 
-def start(tx: Transaction, new: NewRun, *, actor: Actor, key: str) -> Receipt:
+def start(tx: Transaction, new: NewRun, *, actor: Actor | Human, key: str) -> Receipt:
     """Makes a queued run; the receipt names it. Raises PayloadError for a title that cannot be one."""
     _check_title(new.title)
     input_value = Value(hash=sha256(new.input), content=new.input)
     arguments = {"input": input_value.hash, "title": new.title}
-    wish = Wish(command="start", key=key, target=new.definition.workflow_ref, actor=actor, arguments=arguments)
+    wish = Wish(command="start", key=key, target=new.definition.workflow_ref, actor=speaker(actor), arguments=arguments)
 
     def decide() -> Receipt:
         ids.match(ids.WORKFLOW_NAME, new.definition.workflow, "a workflow's name")
         run_id = ids.run_id(_stamp(tx), new.definition.workflow, secrets.token_hex(4))
         birth = _birth(new, run_id, input_value.hash)
-        revision = _bear(tx, run_id, birth, new.definition, actor, input_value)
+        revision = _bear(tx, run_id, birth, new.definition, wish.actor, input_value)
         return wish.receipt(tx, "accepted", run_id=run_id, revision=revision)
 
     return once(tx, wish, decide)
@@ -79,14 +79,16 @@ def restart(
     expected_revision: int,
     started_by: str,
     started_by_uid: int,
-    actor: Actor,
+    actor: Actor | Human,
     key: str,
 ) -> Receipt:
     """Makes one child of a finished run, with its input and title, from the files as they are now.
 
     A second restart of the same run names the first child, adopted.
     """
-    wish = Wish(command="restart", key=key, target=run_id, actor=actor, arguments={"revision": expected_revision})
+    wish = Wish(
+        command="restart", key=key, target=run_id, actor=speaker(actor), arguments={"revision": expected_revision}
+    )
 
     def decide() -> Receipt:
         parent = heads.head(tx.connection, run_id)
@@ -97,7 +99,7 @@ def restart(
                 tx, "adopted", run_id=child.run_id, revision=child.revision, details={"parent_run_id": run_id}
             )
         check = t.CheckRestart(expected_revision=expected_revision)
-        lineage = commits.commit(tx, parent, (check,), actor).results[0]
+        lineage = commits.commit(tx, parent, (check,), wish.actor).results[0]
         new = NewRun(
             definition=definition,
             input=b"",
@@ -107,7 +109,7 @@ def restart(
         )
         child_id = ids.restart_run_id(run_id, expected_revision, definition.workflow, _stamp(tx))
         birth = _birth(new, child_id, parent.run.input_hash, parent=(run_id, expected_revision), lineage=lineage)
-        revision = _bear(tx, child_id, birth, definition, actor, None)
+        revision = _bear(tx, child_id, birth, definition, wish.actor, None)
         return wish.receipt(tx, "accepted", run_id=child_id, revision=revision, details={"parent_run_id": run_id})
 
     return once(tx, wish, decide)
