@@ -439,6 +439,8 @@ class LawMachine(RuleBasedStateMachine):
         if self.model.phase == "working":
             assert driver.head.attempt is not None
             assert driver.head.attempt.settings_change == self.model.seen
+        if self.model.phase == "over":
+            assert all(row.status != "applying" for row in driver.rows(EffectRow)), "nobody would ever settle it"
         won = [row for row in driver.rows(ResolutionRow) if row.provenance != "explicit_cancel"]
         assert len(won) == self.model.resolved
 

@@ -6,8 +6,8 @@ from lockgate.flow import transitions as t
 from lockgate.flow.words import word
 from lockgate.model.errors import ClaimLost, Refused
 from lockgate.model.records import AttemptRow, EffectRow, IntervalRow
-from lockgate.model.statuses import AttemptStatus, EffectStatus, Outcome
-from tests.flow.driver import HOST, WORKER, Driver, hashed
+from lockgate.model.statuses import AttemptStatus, EffectStatus, Outcome, RunStatus
+from tests.flow.driver import HOST, HUMAN, WORKER, Driver, hashed
 
 
 def test_two_losses_are_queued_again_and_the_third_blocks() -> None:
@@ -177,3 +177,16 @@ def test_stop_now_is_told_to_the_holder_even_when_paused_already() -> None:
     assert len(driver.events) == count
     driver.apply(t.Pause(stop_now=True))
     assert driver.events[-1].payload.stop_now is True  # type: ignore[attr-defined]
+
+
+def test_a_run_that_ends_over_a_lost_effect_leaves_it_to_a_person() -> None:
+    """As after a cancellation: nobody else would ever settle it."""
+    driver = Driver().run_up().step("work")
+    driver.reserve(driver.begin("safe"), "safe")
+    driver.lose(counted=False)
+    driver.tick(1_000).run_up().finish(RunStatus.FAILED)
+    assert [event.type for event in driver.events[-2:]] == ["effect_ambiguous", "run_failed"]
+    [effect] = driver.rows(EffectRow)
+    assert effect.status == "ambiguous"
+    assert driver.apply(t.ResolveEffect(human=HUMAN, effect_id=effect.effect_id, happened=True))["status"] == "applied"
+    assert driver.head.run.status == "failed"

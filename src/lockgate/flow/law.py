@@ -15,7 +15,7 @@ Guarantees, whatever is proposed in whatever order:
 from collections.abc import Callable
 from typing import Any
 
-from lockgate.flow import claims, commands, effects, proposals, resolutions, settings
+from lockgate.flow import claims, commands, effects, endings, proposals, resolutions, settings
 from lockgate.flow import transitions as t
 from lockgate.flow.draft import Draft, chain
 from lockgate.flow.enact import enact
@@ -72,7 +72,7 @@ _RULES: dict[type, Rule] = {
     t.FinishAttempt: proposals.finish_attempt,
     t.SetTimeout: proposals.set_timeout,
     t.WaitForInput: resolutions.wait_for_input,
-    t.Finish: proposals.finish,
+    t.Finish: endings.finish,
     t.RecordPrompt: proposals.record_prompt,
     t.RecordNotice: proposals.record_notice,
     t.PublishUpdate: proposals.publish_update,

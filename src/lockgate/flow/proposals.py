@@ -1,4 +1,4 @@
-"""The law's rules for the claim's holder: attempts, timeouts, records, updates and the end of a run."""
+"""The law's rules for the claim's holder: attempts, timeouts, records, updates; flow.endings has the end of a run."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ def finish_attempt(draft: Draft, wish: t.FinishAttempt, facts: Facts) -> None:
         prompt_hash=wish.prompt_hash,
         output_hash=wish.output_hash if wish.outcome is Outcome.OK else None,
         error_hash=wish.error_hash,
-        error_summary=_short(wish.error_summary),
+        error_summary=short(wish.error_summary),
         consumed_request_id=consumed,
         clocks=draft.clocks(Clock.IDLE),
     )
@@ -125,44 +125,6 @@ def set_timeout(draft: Draft, wish: t.SetTimeout, facts: Facts) -> None:
     draft.emit("node_timeout_set", ev.NodeTimeoutSet(timeout_ms=wish.timeout_ms), attempt.attempt_id)
 
 
-def finish(draft: Draft, wish: t.Finish, facts: Facts) -> None:
-    head = draft.head
-    require_running(head)
-    refuse_when_paused(head)
-    if not wish.status.is_terminal:
-        raise Refused("not_terminal", f"a run finishes with a terminal status, not {wish.status}")
-    if head.attempt is not None and head.attempt.status is not AttemptStatus.INTERRUPTED:
-        raise Refused("attempt_active", f"the attempt {head.attempt.attempt_id} is still active")
-    _check_end(head, wish)
-    if wish.error_code is not None:
-        ids.match(ids.WORD, wish.error_code, "an error code")
-    completed = wish.status is RunStatus.COMPLETED
-    payload = ev.RunEnded(
-        output_hash=wish.output_hash if completed else None,
-        error_hash=None if completed else wish.error_hash,
-        error_code=None if completed else wish.error_code or str(wish.status),
-        error_summary=None if completed else _short(wish.error_summary),
-        attempt_id=head.attempt.attempt_id if head.attempt is not None else None,
-        request_id=None,
-        clocks=draft.clocks(Clock.IDLE),
-    )
-    draft.emit(f"run_{wish.status}", payload)
-
-
-def _check_end(head: RunHead, wish: t.Finish) -> None:
-    """A run completes only where the graph ends, and never as something that its last step was not."""
-    last = head.last
-    if wish.status is RunStatus.COMPLETED:
-        if last is None or last.outcome is not Outcome.OK or _ahead(head) is not None:
-            raise Refused("not_at_end", "a run completes after an ok step that leads nowhere")
-        if wish.output_hash != last.output_hash:
-            raise Refused("wrong_output", "a run's output is its last step's output")
-    elif wish.status is RunStatus.TIMED_OUT and (last is None or last.outcome is not Outcome.TIMED_OUT):
-        raise Refused("wrong_status", "a run is timed_out only after a step that was")
-    elif wish.status is RunStatus.CANCELLED and (last is None or last.outcome is not Outcome.CANCELLED):
-        raise Refused("wrong_status", "a run is cancelled by cancel, or after a step that was")
-
-
 def record_prompt(draft: Draft, wish: t.RecordPrompt, facts: Facts) -> None:
     attempt = require_attempt(draft.head, wish.attempt_id)
     draft.emit("agent_prompt_sent", ev.AgentPromptSent(prompt_hash=wish.prompt_hash), attempt.attempt_id)
@@ -170,7 +132,7 @@ def record_prompt(draft: Draft, wish: t.RecordPrompt, facts: Facts) -> None:
 
 def record_notice(draft: Draft, wish: t.RecordNotice, facts: Facts) -> None:
     attempt = require_attempt(draft.head, wish.attempt_id)
-    payload = ev.Notified(message_hash=wish.message_hash, summary=_short(wish.summary) or "")
+    payload = ev.Notified(message_hash=wish.message_hash, summary=short(wish.summary) or "")
     draft.emit("notified", payload, attempt.attempt_id)
 
 
@@ -224,13 +186,14 @@ def require_attempt(head: RunHead, attempt_id: str) -> AttemptRow:
 
 def next_node(head: RunHead) -> str:
     """Where the graph leads from the last step. Raises Refused where it ends or has no route."""
-    node = _ahead(head)
+    node = ahead(head)
     if node is None:
         raise Refused("at_end", "the graph ends here")
     return node
 
 
-def _ahead(head: RunHead) -> str | None:
+def ahead(head: RunHead) -> str | None:
+    """The next node by the graph, None where it ends. Raises Refused `no_route`."""
     last = head.last
     if last is None:
         return head.graph.start
@@ -240,5 +203,6 @@ def _ahead(head: RunHead) -> str | None:
         raise Refused("no_route", error.message) from error
 
 
-def _short(text: str | None) -> str | None:
+def short(text: str | None) -> str | None:
+    """As much of a text as an event may hold."""
     return text[: ev.SUMMARY_CHARS] if text is not None else None
