@@ -74,6 +74,18 @@ async def test_new_data_is_painted_at_most_four_times_a_second() -> None:
         assert painter.snapshot.event_seq == 129
 
 
+async def test_after_a_sleep_everything_is_read_once_and_said() -> None:
+    async with on_stage() as stage:
+        stage.app._tick()
+        looked = len(stage.feed.looked)
+        later = replace(NOW, wall_ms=NOW.wall_ms + 8 * 3_600_000, mono_ms=NOW.mono_ms + 1_000)
+        stage.app.now = lambda: later
+        stage.app._tick()
+        stage.app._tick()
+        assert stage.says("resumed after 8h00m")
+        assert len(stage.feed.looked) == looked + 1
+
+
 async def test_a_feed_that_breaks_is_said_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app_module, "AGAIN_S", 0.05)
     async with on_stage() as stage:

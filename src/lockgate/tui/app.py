@@ -35,6 +35,7 @@ from lockgate.tui.widgets.lines_view import LinesView
 from lockgate.tui.widgets.timeline_pane import TimelinePane
 from lockgate.view.cells import Line
 from lockgate.view.snapshots import ShownRequest, Snapshot
+from lockgate.view.times import duration
 
 if TYPE_CHECKING:
     from lockgate.tui.screens.card import CardScreen
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 AGAIN_S = 2.0
 SECOND_PRESS_S = 2.0
+SLEPT_MS = 30_000
 UNFOCUSED_TICKS = 10
 """While the person looks elsewhere, times move with every tenth tick only."""
 KEYED = (LinesView, LineList, TimelinePane, DetailPane)
@@ -82,6 +84,7 @@ class LockgateApp(App[int], inherit_bindings=False):
         self._card: CardScreen | None = None
         self._interrupted_at = float("-inf")
         self._ticks = 0
+        self._ticked_at: Now | None = None
         for theme in themes():
             self.register_theme(theme)
         self.theme = self._first_theme()
@@ -154,11 +157,22 @@ class LockgateApp(App[int], inherit_bindings=False):
 
     def _tick(self) -> None:
         self._ticks += 1
+        self._note_sleep(self.now())
         if self.screen is self.main and (self.app_focus or self._ticks % UNFOCUSED_TICKS == 0):
             self.main.painter.tick()
         snapshot = self.main.painter.snapshot
         if snapshot is not None:
             self.notices.watch(snapshot, self.now().wall_ms)
+
+    def _note_sleep(self, now: Now) -> None:
+        """After a suspend the wall clock is ahead of the monotonic one: everything is read once, and it is said."""
+        before, self._ticked_at = self._ticked_at, now
+        if before is None:
+            return
+        slept = (now.wall_ms - before.wall_ms) - (now.mono_ms - before.mono_ms)
+        if slept > SLEPT_MS:
+            self.feed.look(self.main.interest)
+            self.main.painter.say(f"resumed after {duration(slept)}")
 
     # Screens
 

@@ -116,7 +116,12 @@ class TimelinePane(Pane):
         if snapshot.detail is None:
             return max(column * 2 // 3, 4)
         gap = 1 if lens.rows >= ROOMY_ROWS else 0
-        return min(1 + height_of(snapshot.detail.timeline, lens), max((column - gap) // 2, 5))
+        timeline, most = snapshot.detail.timeline, max((column - gap) // 2, 5)
+        wanted = 1 + height_of(timeline, lens)
+        if wanted > most and not lens.short:  # repeats are folded then, into fewer rows perhaps than there are
+            earlier = 1 if timeline.total > len(timeline.attempts) else 0
+            wanted = 4 + earlier + len(folded(timeline.attempts, most - 4 - earlier))
+        return min(wanted, most)
 
     def steady_height(self, column: int, lens: Lens, snapshot: Snapshot) -> int:
         """As `height_in`, but a pane that has too many rows keeps them until the person has stayed a while: going
