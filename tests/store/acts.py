@@ -162,6 +162,17 @@ def single(spec: NodeSpec, *, route: bool = False) -> Callable[[Bench], Facts]:
     return prepare
 
 
+def lost_at_its_effect(bench: Bench) -> Facts:
+    """Ready again after a loss, with an effect that the lost attempt was applying."""
+    facts = single(VERIFIED)(bench)
+    wish = t.ReserveEffect(attempt_id=facts["attempt"], effect_type="send", recovery=Recovery.VERIFIED)
+    assert bench.propose(facts["claim"], wish).outcome == "accepted"
+    lose(bench, facts["run_id"], facts["claim"].generation)
+    claim = bench.claim(facts["run_id"])
+    bench.ready(claim)
+    return {**facts, "claim": claim}
+
+
 def behind_settings(bench: Bench) -> Facts:
     """A route that saw settings which are no longer the newest."""
     facts = single(ROUTE, route=True)(bench)
@@ -537,6 +548,11 @@ def _(tx: Transaction, facts: Facts) -> Any:
 @act("finish", at_end)
 def _(tx: Transaction, facts: Facts) -> Any:
     return propose(tx, facts, t.Finish(status=RunStatus.COMPLETED, output_hash=value("done").hash))
+
+
+@act("finish over a lost effect", lost_at_its_effect)
+def _(tx: Transaction, facts: Facts) -> Any:
+    return propose(tx, facts, t.Finish(status=RunStatus.FAILED, error_code="no_route", error_summary="no route"))
 
 
 @act("finish attempt and run", single(NodeSpec(kind=NodeKind.COMPUTE)))
