@@ -11,9 +11,10 @@ import pytest
 
 from lockgate.model.errors import StoreDetached
 from lockgate.store import reads
+from lockgate.store.once import read_once
 from lockgate.store.shell import open_store
 
-from .conftest import Bench
+from .conftest import USER, Bench
 
 READ = """
 import sqlite3, sys
@@ -61,6 +62,72 @@ def test_a_replaced_store_is_noticed(bench: Bench, tmp_path: Path) -> None:
         bench.run_id()
     with pytest.raises(StoreDetached):
         bench.read(lambda connection: reads.run(connection, run_id))
+
+
+PAUSE = """
+import sys
+from pathlib import Path
+from lockgate.model.records import Actor
+from lockgate.model.statuses import ActorKind
+from lockgate.store import commands
+from lockgate.store.once import write_once
+actor = Actor(kind=ActorKind.USER, id="other")
+print(write_once(Path(sys.argv[1]), lambda tx: commands.pause(tx, sys.argv[2], actor=actor, key="k")).outcome)
+"""
+
+TYPES = READ.replace("SELECT count(*) FROM runs", "SELECT group_concat(type, ' ') FROM events")
+RESUME = PAUSE.replace("commands.pause", "commands.resume")
+
+
+def test_removed_shared_memory_is_noticed_before_it_overwrites_another_process(bench: Bench) -> None:
+    """Without it each process has an index of the log of its own; the one that goes on would undo the other."""
+    run_id = bench.run_id()
+    Path(f"{bench.path}-shm").unlink()
+    told = subprocess.run(
+        [sys.executable, "-c", PAUSE, str(bench.path), run_id], check=True, capture_output=True, text=True
+    )
+    assert told.stdout == "accepted\n"
+    with pytest.raises(StoreDetached, match="shared memory"):
+        bench.run_id()
+    with pytest.raises(StoreDetached):
+        bench.read(lambda connection: reads.run(connection, run_id))
+    types = subprocess.run([sys.executable, "-c", TYPES, str(bench.path)], check=True, capture_output=True, text=True)
+    assert types.stdout.split() == ["run_queued", "run_paused"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 cannot keep SQLite from a checkpoint at closing")
+async def test_closing_a_store_that_was_cut_off_spares_what_others_wrote(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "state.sqlite")
+    run_id = bench.run_id()
+    bench.close()
+    async with open_store(bench.path) as store:
+        assert len((await store.runs()).rows) == 1
+        await store.pause(run_id, actor=USER)
+        Path(f"{bench.path}-shm").unlink()
+        told = subprocess.run([sys.executable, "-c", RESUME, str(bench.path), run_id], check=True, capture_output=True)
+        assert told.stdout == b"accepted\n"
+    found = read_once(bench.path, lambda connection: reads.events(connection, run_id))
+    assert [event.type for event in found] == ["run_queued", "run_paused", "run_unpaused"]
+
+
+async def test_a_replaced_store_is_noticed_also_by_the_first_read(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    Bench(tmp_path / "other.sqlite").close()
+    async with open_store(path, create=True) as store:
+        os.replace(tmp_path / "other.sqlite", path)
+        with pytest.raises(StoreDetached, match="replaced"):
+            await store.runs()
+        async with aclosing(store.follow(0)) as wakes:
+            with pytest.raises(StoreDetached, match="replaced"):
+                await anext(wakes)
+
+
+async def test_a_removed_store_is_not_a_missing_one(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    async with open_store(path, create=True) as store:
+        path.unlink()
+        with pytest.raises(StoreDetached):
+            await store.runs()
 
 
 async def test_a_follower_is_told_that_the_file_is_gone(tmp_path: Path) -> None:

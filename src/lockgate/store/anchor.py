@@ -1,7 +1,9 @@
 """The self-check against the lock trap: is the file under the path still the one that we write?
 
 Another process that opens and closes the file by hand can make SQLite unlink the write-ahead log under a live
-connection; commits into it would be acknowledged and vanish. stat() alone shows it, and is safe.
+connection; commits into it would be acknowledged and vanish. Who removes the shared memory beside it parts the
+writers: each then has an index and locks of its own, and one overwrites what the other committed. stat() alone
+shows all of it, and is safe.
 """
 
 import os
@@ -10,25 +12,35 @@ from lockgate.model.errors import StoreDetached
 
 Identity = tuple[int, int] | None
 
+_BESIDE = (("-wal", "cut off from its write-ahead log"), ("-shm", "cut off from its shared memory"))
+
 
 class Anchor:
-    """The identities of the main file and of its write-ahead log as they were when the connection was opened."""
+    """The identities of the main file, of its write-ahead log and of the log's shared memory, as they were when the
+    connection was opened. The latter two may come later, but never change while somebody uses them."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._wal_path = f"{path}-wal"
         self._main = identity(path)
-        self._wal = identity(self._wal_path)
+        self._beside = {ending: identity(path + ending) for ending, _ in _BESIDE}
 
     def check(self) -> None:
-        """Raises StoreDetached if either file was removed or replaced since."""
+        """Raises StoreDetached if any of the files was removed or replaced since."""
         if identity(self.path) != self._main:
             raise StoreDetached(self.path, "removed or replaced")
-        wal = identity(self._wal_path)
-        if self._wal is None:
-            self._wal = wal
-        elif wal != self._wal:
-            raise StoreDetached(self.path, "cut off from its write-ahead log")
+        for ending, lost in _BESIDE:
+            found, known = identity(self.path + ending), self._beside[ending]
+            if known is None:
+                self._beside[ending] = found
+            elif found != known:
+                raise StoreDetached(self.path, lost)
+
+    def is_replaced(self) -> bool:
+        """Whether others have a log or its shared memory of their own where ours was."""
+        return any(
+            known is not None and identity(self.path + ending) not in (None, known)
+            for ending, known in self._beside.items()
+        )
 
 
 def identity(path: str) -> Identity:

@@ -3,7 +3,7 @@
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from lockgate.store.statements import load
 T = TypeVar("T")
 
 _META = load("meta")
+_NO_CHECKPOINT_ON_CLOSE = 1006
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -85,12 +86,16 @@ class OpenFile:
             return result
 
     def begin(self, clock: Clock) -> Transaction:
-        """BEGIN IMMEDIATE, the version again, and then the clock: never a time from before the wait for the lock."""
+        """BEGIN IMMEDIATE, the version again, and then the clock: never a time from before the wait for the lock.
+
+        A connection that was cut off may not write at all: its pages could land on what others have committed.
+        """
         if self.read_only:
             raise StoreReadOnly(str(self.path), self.why_not)
         self.patience.until_free(lambda: self.connection.execute("BEGIN IMMEDIATE"))
         try:
             opening.check_version(self.connection, str(self.path))
+            self.anchor.check()
         except BaseException:
             self.roll_back()
             raise
@@ -108,7 +113,16 @@ class OpenFile:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
+    def spare_others(self) -> None:
+        """Before closing: where others have a log of their own by now, ours is neither copied into the file, over
+        what they committed, nor is theirs removed in its place. Python 3.11 cannot ask SQLite for it."""
+        configure = getattr(self.connection, "setconfig", None)
+        with suppress(OSError, sqlite3.ProgrammingError):
+            if configure is not None and self.anchor.is_replaced():
+                configure(_NO_CHECKPOINT_ON_CLOSE)
+
     def close(self) -> None:
+        self.spare_others()
         self.connection.close()
 
 

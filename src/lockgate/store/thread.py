@@ -69,4 +69,6 @@ class OwnedConnection(aiosqlite.Connection):
     async def close(self) -> None:
         """Ends a wait for a lock that is under way, lets what was queued finish, and closes."""
         self._patience.give_up()
+        if self._running and self._connection is not None:
+            self.post(OpenFile.spare_others)
         await super().close()
