@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockgate.cli.exits import NoTerminal
 from lockgate.config.settings import Settings, read
+from lockgate.model.errors import StoreError
 from lockgate.model.ids import KEY, match
 
 if TYPE_CHECKING:
-    from lockgate.model.records import Now, RequestView
+    from lockgate.model.records import Now
     from lockgate.store.openfile import Transaction
     from lockgate.view.lens import Lens
 
@@ -67,22 +68,16 @@ class Call:
 
         return self.read(reads.resolve_run_id, given)
 
-    def request(self, given: str) -> "RequestView":
-        """The request that was meant: its id, a unique start of its hex, or a run that has exactly one pending."""
-        from lockgate.store import reads
-
-        return self.read(lambda connection: reads.request(connection, reads.resolve_request_id(connection, given)))
-
-    def effect_id(self, given: str) -> str:
-        """The effect that was meant: its id, a unique start of its hex, or a run that has exactly one unsure."""
-        from lockgate.store import reads
-
-        return self.read(reads.resolve_effect_id, given)
-
     def now(self) -> "Now":
+        """One reading of the clocks, with the owners of claims that are gone, where there is a store to ask."""
         from lockgate.store.clock import SystemClock
+        from lockgate.view.owners import informed_by
 
-        return SystemClock().now()
+        now = SystemClock().now()
+        try:
+            return self.read(informed_by, now)
+        except StoreError:
+            return now
 
     @cached_property
     def zone(self) -> tzinfo:

@@ -1,8 +1,9 @@
 """Changes of live settings: JSON Patch (RFC 6902) within limits, and who may do what where.
 
 Permissions deny by default. A rule applies to its path and everything below it; the longest matching path
-wins, also where an operation on a place above it would change or read what the rule keeps. `test` needs read; `copy` needs read at its source and add or replace at its target; `move` also needs
-remove at its source. A target that exists and is no array element is replaced, any other is added.
+wins, also where an operation on a place above it would change or read what the rule keeps. `test` needs read;
+`copy` needs read at its source and add or replace at its target; `move` also needs remove at its source. A
+target that exists and is no array element is replaced, any other is added.
 """
 
 import json

@@ -9,10 +9,10 @@ from lockgate.model.statuses import AttemptStatus, BlockCode, QueueStatus, Reque
 
 
 def is_lost(claim: ClaimView | None, now: Now) -> bool:
-    """Whether the holder has been silent past its lease, or held it under another boot of the machine."""
+    """Whether the holder is gone, has been silent past its lease, or held it under another boot of the machine."""
     if claim is None:
         return False
-    return claim.boot_id != now.boot_id or now.mono_ms - claim.heartbeat_mono > LEASE_MS
+    return claim.owner_id in now.gone or claim.boot_id != now.boot_id or now.mono_ms - claim.heartbeat_mono > LEASE_MS
 
 
 def word(run: Run, now: Now) -> Word:

@@ -13,6 +13,7 @@ from lockgate.model.records import Now, Record
 from lockgate.model.statuses import OwnerKind
 from lockgate.store import hosts, reads
 from lockgate.store.openfile import Transaction
+from lockgate.store.reads.owners import process_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -49,7 +50,7 @@ def processes(connection: "sqlite3.Connection") -> tuple[hosts.HeldClaim, ...]:
 
 def is_abandoned(held: hosts.HeldClaim, now: Now) -> bool:
     """Whether `end_abandoned` would end it: asked often, and without the write lock."""
-    return hosts.is_expired(held, now.boot_id, now.mono_ms) or not is_alive(*hosts.process_of(held.owner_id))
+    return hosts.is_expired(held, now.boot_id, now.mono_ms) or not is_alive(*process_of(held.owner_id))
 
 
 async def clear_away(orphans: Sequence[Orphan]) -> None:

@@ -10,11 +10,15 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Now(Record, frozen=True, kw_only=True):
-    """One reading of the clocks: wall time for display, (boot, monotonic) for leases and intervals."""
+    """One reading of the clocks: wall time for display, (boot, monotonic) for leases and intervals.
+
+    Screens add who is `gone`: owners of claims whose processes are known to have ended.
+    """
 
     wall_ms: int
     boot_id: str
     mono_ms: int
+    gone: frozenset[str] = frozenset()
 
 
 class Actor(Record, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from lockgate.store.openfile import Transaction
 from lockgate.store.reads.owners import HeldClaim as HeldClaim
 from lockgate.store.reads.owners import held_claims as held_claims
 from lockgate.store.reads.owners import host_state as host_state
+from lockgate.store.reads.owners import process_of
 from lockgate.store.rows import read_rows
 from lockgate.store.statements import load
 
@@ -134,13 +135,6 @@ def is_expired(held: HeldClaim, boot_id: str, mono_ms: int) -> bool:
 def process_owner(pid: int, process_start: str) -> claims.Owner:
     """A process that executes by itself, as an owner: its id names the process, so that a host can look for it."""
     return claims.Owner(kind=OwnerKind.PROCESS, id=f"process:{pid}:{process_start}")
-
-
-def process_of(owner_id: str) -> tuple[int, str]:
-    """The pid and start of a process owner; (0, "") for any other id."""
-    kind, _, rest = owner_id.partition(":")
-    pid, _, start = rest.partition(":")
-    return (int(pid), start) if kind == "process" and pid.isdigit() else (0, "")
 
 
 def _is_ownerless(held: HeldClaim, tx: Transaction, is_alive: IsAlive) -> bool:

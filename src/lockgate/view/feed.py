@@ -52,8 +52,8 @@ class Feed:
         self._following: asyncio.Task[None] | None = None
 
     def now(self) -> Now:
-        """One reading of the store's clocks."""
-        return self._door.now()
+        """One reading of the store's clocks, with what is known of the owners of claims."""
+        return self._reader.informed(self._door.now())
 
     def look(self, interest: Interest) -> None:
         """Changes what is read, and has it read at once."""

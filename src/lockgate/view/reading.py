@@ -4,7 +4,6 @@ The reader remembers what did not change: which runs there are, what waits for a
 that nothing happened to. What it reads anew costs the change and the window, never the history.
 """
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from lockgate.store import reads
 from lockgate.view.decisions import in_order
 from lockgate.view.detail import DetailReader, settled_text
 from lockgate.view.filters import BadFilter, Filter, matches, parsed, query
+from lockgate.view.owners import informed, process_exists
 from lockgate.view.shown import shown_request, shown_run
 from lockgate.view.snapshots import (
     Counts,
@@ -68,17 +68,6 @@ _MAY_ASK = frozenset({Word.WAITING, Word.BLOCKED})
 _FOR_HOST = frozenset({Word.QUEUED, Word.ANSWERED, Word.INTERRUPTED, Word.LOST})
 
 
-def process_exists(pid: int) -> bool:
-    """Whether there is such a process on this machine, whoever's it is."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 class Change:
     """What happened since the reader looked last: event types by run; `everything` where it was too much to list."""
 
@@ -111,6 +100,7 @@ class Reader:
         self._detail = DetailReader()
         self._usual = Usual()
         self._counts = Counts()
+        self._host: HostView | None = None
 
     @property
     def lacks_vector(self) -> bool:
@@ -122,6 +112,8 @@ class Reader:
         first = self._seq < 0
         change = self._change(connection)
         self._refresh(connection, change, first=first)
+        self._host = reads.host_state(connection)
+        now = self.informed(now)
         self._usual.read(connection, self.open_runs, now)
         if first or change.everything or change.born or change.pruned:
             self._total = self._counted(connection, change)
@@ -137,7 +129,7 @@ class Reader:
             at=now,
             store=replace(store, as_of=now.wall_ms, schema=facts.version, size=facts.size),
             event_seq=self._seq,
-            host=host_fact(reads.host_state(connection), self.open_runs, now),
+            host=host_fact(self._host, self.open_runs, now),
             counts=counts,
             runs=page,
             decisions=self._asked,
@@ -145,6 +137,12 @@ class Reader:
             detail=self._detail.read(connection, chosen, interest, self._asked, now) if chosen else None,
             request=self._request(connection, interest.request_id),
         )
+
+    def informed(self, now: Now) -> Now:
+        """The same moment, with what is known of the claims' owners since the last read."""
+        if self._host is None:
+            return now
+        return informed(now, [run.claim for run in self.open_runs if run.claim is not None], self._host)
 
     @property
     def open_runs(self) -> tuple[Run, ...]:

@@ -31,3 +31,10 @@ def host_state(connection: sqlite3.Connection) -> HostView:
 def held_claims(connection: sqlite3.Connection) -> tuple[HeldClaim, ...]:
     """Every claim that is held, oldest heartbeat first."""
     return read_rows(HeldClaim, connection.execute(_HOSTS["claims"]).fetchall())
+
+
+def process_of(owner_id: str) -> tuple[int, str]:
+    """The pid and start of a process owner; (0, "") for any other id."""
+    kind, _, rest = owner_id.partition(":")
+    pid, _, start = rest.partition(":")
+    return (int(pid), start) if kind == "process" and pid.isdigit() else (0, "")
