@@ -1,6 +1,7 @@
 """A decision is recorded by one deliberate press, and by nothing else."""
 
 import asyncio
+import re
 
 import pytest
 from msgspec.structs import replace
@@ -313,6 +314,23 @@ async def test_a_terminal_too_small_for_the_card_refuses_to_record(hand: Hand) -
         await stage.press("ctrl+s")
         assert stage.desk.answers == []
         assert stage.says("enlarge the terminal to decide")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_a_text_input_hides_nothing_of_the_blocks(hand: Hand, size: tuple[int, int]) -> None:
+    inside = min(94, size[0]) - (6 if size[0] >= 100 else 4)
+    room = inside - 4  # a preformatted row begins with its bar and the column of its sign
+    rows = [f"{number:04d} {'x' * (room - 11)} {number:04d}!" for number in range(60)]
+    request = replace(the_release(), blocks=(Block("preformatted", "\n".join(rows)),))
+    async with on_stage(size) as stage:
+        stage.app.open_card(request)
+        await stage.pilot.pause()
+        assert stage.says("0003!")
+        await stage.press("2")
+        assert stage.says("What should change?")
+        shown = [row for row in stage.text if "xxx" in row]
+        assert shown
+        assert all(re.search(r"(\d{4}) x+ \1!", row) for row in shown), shown
 
 
 @pytest.mark.parametrize("size", [(200, 50), (120, 40), (80, 24), (60, 15)])

@@ -122,6 +122,17 @@ async def test_typing_while_events_arrive_loses_nothing(path: Path) -> None:
         assert shown.app.card.frame.text.text == typed
 
 
+async def test_the_run_that_was_asked_for_is_the_one_that_is_shown(path: Path) -> None:
+    runs = await waiting(path, release(), *(str(number) for number in range(90)))
+    async with theatre(path, run_id=runs[3].run_id, size=(120, 20)) as shown:
+        await shown.until(lambda: shown.app.main.runs.list.target == runs[3].run_id)
+        await shown.until(lambda: any(row.startswith("▌") and runs[3].run_id[-8:-4] in row for row in shown.text))
+        await shown.press("d")
+        await shown.until(lambda: shown.app.has_open_card)
+        assert shown.app.card.state is not None
+        assert shown.app.card.state.request.run_id == runs[3].run_id
+
+
 async def test_what_leaves_the_queue_says_why(path: Path) -> None:
     runs = await waiting(path, release(), "one", "two")
     async with theatre(path) as shown:

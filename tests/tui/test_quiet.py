@@ -78,10 +78,11 @@ async def test_after_a_sleep_everything_is_read_once_and_said() -> None:
     async with on_stage() as stage:
         stage.app._tick()
         looked = len(stage.feed.looked)
-        later = replace(NOW, wall_ms=NOW.wall_ms + 8 * 3_600_000, mono_ms=NOW.mono_ms + 1_000)
+        later = replace(NOW, wall_ms=NOW.wall_ms + 8 * 3_600_000 + 1_000, mono_ms=NOW.mono_ms + 1_000)
         stage.app.now = lambda: later
         stage.app._tick()
         stage.app._tick()
+        await stage.pilot.pause()
         assert stage.says("resumed after 8h00m")
         assert len(stage.feed.looked) == looked + 1
 

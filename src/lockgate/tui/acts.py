@@ -8,6 +8,7 @@ from lockgate.flow.words import allowed
 from lockgate.model.errors import LockgateError
 from lockgate.model.ids import short_id
 from lockgate.model.records import Receipt
+from lockgate.model.statuses import QueueStatus
 from lockgate.model.text import clean
 from lockgate.tui import terminal
 from lockgate.view.documents import run_document
@@ -22,7 +23,7 @@ QUESTIONS = {
 }
 FIRST_COMMAND = "lockgate demo"
 DONE = {
-    "pause": "will pause after the node that runs now",
+    "pause": "is paused",
     "resume": "goes on",
     "cancel": "is cancelled",
     "restart": "was restarted",
@@ -106,6 +107,8 @@ class Acts:
             say(f"{what} of {run.short_id} was refused: {clean(receipt.reason or receipt.outcome)}", bad=True)
         elif what == "restart" and receipt.run_id is not None:
             say(f"{run.short_id} {DONE[what]} as {short_id(receipt.run_id)}")
+        elif what == "pause" and run.run.queue is QueueStatus.RUNNING:
+            say(f"{run.short_id} pauses after the node that runs now")
         else:
             say(f"{run.short_id} {DONE[what]}")
 

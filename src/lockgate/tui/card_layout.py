@@ -65,6 +65,7 @@ class CardFrame(Vertical):
         self.choices = LineBlock(ground="card", id="card-choices")
         self.prompt = LineBlock(ground="card", id="card-prompt")
         self.text = AnswerText("card-text")
+        self.text_row = Vertical(self.text, id="card-text-row")
         self.button = LineBlock(ground="card", id="card-button")
         self._text_height = 0
 
@@ -77,7 +78,7 @@ class CardFrame(Vertical):
             yield self.rule
             yield self.choices
             yield self.prompt
-            yield self.text
+            yield self.text_row
             yield self.button
 
     def draw(self, state: CardState, lens: Lens, moment: Moment) -> None:
@@ -103,7 +104,7 @@ class CardFrame(Vertical):
         show(self.head, lines)
         for block in (self.band, self.rule, self.choices, self.prompt, self.button):
             show(block, [])
-        self.text.display = self.blocks.display = False
+        self.text_row.display = self.blocks.display = False
 
     def _block_lines(self, state: CardState, cells: int, lens: Lens) -> list[Line]:
         request = state.request
@@ -180,7 +181,7 @@ class CardFrame(Vertical):
         show(self.choices, parts["choices"], selected=picked)
         show(self.prompt, [*gap("prompt"), *parts["prompt"]] if parts["prompt"] else [])
         text_rows = self._text_rows(state, moment)
-        self.text.display = bool(text_rows)
+        self.text_row.display = bool(text_rows)
         self.blocks.display = True
         if text_rows and self._text_height != text_rows:
             self._text_height = text_rows

@@ -117,8 +117,11 @@ class MainScreen(Screen[None]):
         yield self.status
 
     def on_mount(self) -> None:
-        self.selected = self.lockgate.options.run_id
-        self.look(run_id=self.selected)
+        wanted = self.lockgate.options.run_id
+        if wanted is not None:
+            self.selected = wanted
+            self.runs.list.aim(wanted)
+            self.look(run_id=wanted)
         self.action_pane(1)
 
     def lens(self) -> Lens:
@@ -202,7 +205,9 @@ class MainScreen(Screen[None]):
     @on(LineList.Moved)
     def _moved(self, message: LineList.Moved) -> None:
         if message.list is self.runs.list:
-            self.select_run(message.row_id)
+            # The list's own first row is taken where nothing was chosen yet, by a key or by --run.
+            if message.by_person or self.selected is None:
+                self.select_run(message.row_id)
         elif message.list is self.decisions.list and message.by_person:
             request = self.decisions.request(message.row_id)
             self.select_run(request.run_id if request else None)

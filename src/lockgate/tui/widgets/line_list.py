@@ -48,6 +48,7 @@ class LineList(LinesView):
         super().__init__(id=id, ground=ground)
         self._cursor = RowCursor(from_end=from_end)
         self._visited = False
+        self._aimed = False
         self.ghost: GhostLines = muted_ghost
 
     @property
@@ -69,6 +70,11 @@ class LineList(LinesView):
     def cursor_index(self) -> int:
         """Where the cursor stands in the source, from 0."""
         return self._cursor.index
+
+    def aim(self, row_id: str) -> None:
+        """Puts the cursor on a row that may not have been read yet: it is found with the rows that have it."""
+        self._cursor.row_id = row_id
+        self._aimed = self._visited = True
 
     @property
     def has_ghost(self) -> bool:
@@ -113,6 +119,12 @@ class LineList(LinesView):
 
     def _build(self, shown: int) -> Sequence[Line]:
         return lines_of(self._source, self._cursor, shown, self.size.width, self._is_cursor(shown))
+
+    def _grow(self) -> None:
+        super()._grow()
+        if self._aimed and self._cursor.target is not None and self._source.index_of(self._cursor.target) is not None:
+            self._aimed = False
+            self._scroll_into_view(self._cursor.index)
 
     def _anchor(self) -> tuple[str, int] | None:
         offset = self._cursor.index * self._source.row_height - self.scroll_offset.y
