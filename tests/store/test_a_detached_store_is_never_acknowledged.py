@@ -12,6 +12,7 @@ import pytest
 from lockgate.model.errors import StoreDetached
 from lockgate.store import reads
 from lockgate.store.once import read_once
+from lockgate.store.openfile import open_file
 from lockgate.store.shell import open_store
 
 from .conftest import USER, Bench
@@ -44,6 +45,28 @@ def test_opening_the_file_by_hand_is_noticed_before_the_next_acknowledgement(ben
 def acknowledge(bench: Bench, acknowledged: list[str]) -> None:
     for _ in range(500):
         acknowledged.append(bench.run_id())
+
+
+async def test_a_link_to_the_store_is_watched_as_the_store(bench: Bench, tmp_path: Path) -> None:
+    """SQLite keeps the log beside the file, not beside the link."""
+    run_id = bench.run_id()
+    bench.close()
+    link = tmp_path / "elsewhere" / "link.sqlite"
+    link.parent.mkdir()
+    link.symlink_to(bench.path)
+    async with open_store(link) as store:
+        assert store.path == bench.path
+        await store.pause(run_id, actor=USER)
+        Path(f"{bench.path}-wal").unlink()
+        with pytest.raises(StoreDetached, match="log"):
+            await store.resume(run_id, actor=USER)
+    link.unlink()
+    link.symlink_to(bench.path)
+    file = open_file(link, bench.clock)
+    Path(f"{bench.path}-wal").unlink()
+    with pytest.raises(StoreDetached):
+        file.write(lambda tx: None, bench.clock)
+    file.close()
 
 
 def test_a_reader_that_comes_and_goes_harms_nobody(bench: Bench) -> None:
@@ -104,7 +127,8 @@ async def test_closing_a_store_that_was_cut_off_spares_what_others_wrote(tmp_pat
         assert len((await store.runs()).rows) == 1
         await store.pause(run_id, actor=USER)
         Path(f"{bench.path}-shm").unlink()
-        told = subprocess.run([sys.executable, "-c", RESUME, str(bench.path), run_id], check=True, capture_output=True)
+        command = [sys.executable, "-c", RESUME, str(bench.path), run_id]
+        told = await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
         assert told.stdout == b"accepted\n"
     found = read_once(bench.path, lambda connection: reads.events(connection, run_id))
     assert [event.type for event in found] == ["run_queued", "run_paused", "run_unpaused"]

@@ -19,6 +19,7 @@ from lockgate.store.doctor_locks import check_locks
 from lockgate.store.doctor_place import check_place, lost_files
 from lockgate.store.doctor_rows import Finding, Sample, broken_rules, differing_runs
 from lockgate.store.hosts import host_state
+from lockgate.store.location import true_path
 from lockgate.store.migrations import IsAlive, pid_exists
 from lockgate.store.openfile import errors_of_the_store
 from lockgate.store.patience import Patience
@@ -75,7 +76,7 @@ def examine(
     path: Path, *, every_run: bool = False, clock: Clock | None = None, is_alive: IsAlive | None = None
 ) -> Checkup:
     """Looks at a store. Raises StoreMissing; everything else that is wrong is a finding."""
-    path, notes = Path(path).absolute(), _Notes()
+    path, notes = true_path(path), _Notes()
     try:
         opening.check_place(path)
     except StoreMissing:

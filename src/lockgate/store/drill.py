@@ -15,6 +15,7 @@ from lockgate.store.audit import audit
 from lockgate.store.audit_chain import Differs, chain
 from lockgate.store.backup import reading_inactive, refuse_active
 from lockgate.store.doctor_rows import broken_rules
+from lockgate.store.location import true_path
 from lockgate.store.migrations import KNOWN_VERSION, version_of
 from lockgate.store.soundness import Contents, contents, damage, loose_heads
 from lockgate.store.statements import load
@@ -40,7 +41,7 @@ class Drill(Record, frozen=True, kw_only=True):
 
 def drill(copy: Path, live: Path) -> Drill:
     """Verifies a copy whole. Raises NotFound, Refused `store_active`, StoreForeign, StoreTooNew, StoreDamaged."""
-    copy = Path(copy).absolute()
+    copy = true_path(copy)
     if not copy.is_file():
         raise NotFound("backup", str(copy))
     refuse_active(copy, live)

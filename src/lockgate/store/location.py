@@ -24,6 +24,11 @@ def default_path() -> Path:
     return user_state_path("lockgate") / "state.sqlite"
 
 
+def true_path(path: str | Path) -> Path:
+    """The file itself: SQLite names its log after the file that a link leads to, so that we watch beside that one."""
+    return Path(os.path.realpath(path))
+
+
 def check_location(path: Path) -> None:
     """Raises StoreUnsafeLocation for a network file system, or for a file of somebody else."""
     kind = file_system(path)

@@ -20,6 +20,7 @@ from lockgate.store import hosts, opening
 from lockgate.store.anchor import Anchor
 from lockgate.store.backup import Backup, copy_into, default_target
 from lockgate.store.clock import Clock, SystemClock
+from lockgate.store.location import true_path
 from lockgate.store.openfile import errors_of_the_store
 from lockgate.store.patience import Patience
 from lockgate.store.statements import migrations
@@ -99,7 +100,7 @@ def migrate(
     Raises Refused `host_alive` or `claim_held` while anybody executes from it, Refused `backup_exists`, and the
     store's errors; whatever is raised, the store is as it was.
     """
-    path, clock = Path(path).absolute(), clock or SystemClock()
+    path, clock = true_path(path), clock or SystemClock()
     patience = Patience(str(path))
     with errors_of_the_store(path):
         opening.check_place(path)

@@ -14,6 +14,7 @@ from lockgate.model.records import Now
 from lockgate.store import opening
 from lockgate.store.anchor import Anchor
 from lockgate.store.clock import Clock
+from lockgate.store.location import true_path
 from lockgate.store.patience import Patience
 from lockgate.store.statements import load
 
@@ -134,7 +135,7 @@ def open_file(
     With `create` it is made where there is none, and migrated where it is too old. Otherwise raises StoreMissing
     and StoreTooOld; always StoreForeign, StoreTooNew, StoreUnsafeLocation, StoreReadOnly, before anything is written.
     """
-    path = Path(path).absolute()
+    path = true_path(path)
     waiting = patience or Patience(str(path))
     with errors_of_the_store(path):
         if create and not read_only:

@@ -9,6 +9,7 @@ from pathlib import Path
 from lockgate.model.errors import NotFound, Refused, StoreReadOnly
 from lockgate.store import opening
 from lockgate.store.clock import Clock, SystemClock
+from lockgate.store.location import true_path
 from lockgate.store.once import read_once
 from lockgate.store.openfile import errors_of_the_store
 from lockgate.store.patience import Patience
@@ -23,7 +24,7 @@ def make_shared(path: Path, group: str, clock: Clock | None = None) -> bool:
     Raises NotFound for an unknown group, Refused `store_exists` for a store that is shared otherwise or not at
     all, Refused `directory_in_use` for a directory that is not the group's, StoreReadOnly where it may not be made.
     """
-    path, clock = Path(path).absolute(), clock or SystemClock()
+    path, clock = true_path(path), clock or SystemClock()
     try:
         gid = grp.getgrnam(group).gr_gid
     except KeyError:
@@ -51,7 +52,7 @@ def make_shared(path: Path, group: str, clock: Clock | None = None) -> bool:
 def closed_ancestor(path: Path, group: str) -> Path | None:
     """The nearest directory above a store's own that keeps members of the group out; None where they get through."""
     gid = grp.getgrnam(group).gr_gid
-    for directory in Path(path).absolute().parent.parents:
+    for directory in true_path(path).parent.parents:
         facts = directory.stat()
         through = facts.st_mode & stat.S_IXOTH or (facts.st_gid == gid and facts.st_mode & stat.S_IXGRP)
         if not through:

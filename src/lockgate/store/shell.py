@@ -18,7 +18,7 @@ from lockgate.store import commands, reads
 from lockgate.store.anchor import Anchor
 from lockgate.store.clock import Clock, SystemClock
 from lockgate.store.following import Follower, Followers
-from lockgate.store.location import default_path
+from lockgate.store.location import default_path, true_path
 from lockgate.store.openfile import OpenFile, Transaction, open_file
 from lockgate.store.patience import Patience
 from lockgate.store.reads import Page, RunQuery
@@ -45,7 +45,7 @@ async def open_store(
     anything is written. Where the file cannot be written it is open for reading, and `read_only` says so.
     """
     place = Path(path) if path is not None else default_path()
-    store = Store(place.absolute(), clock or SystemClock())
+    store = Store(true_path(place), clock or SystemClock())
     try:
         await store._open(create=create, read_only=read_only)
         yield store
