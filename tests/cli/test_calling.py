@@ -82,7 +82,7 @@ def test_input_that_breaks_the_rules_is_named_by_path_and_limit(
 
 def test_input_from_a_file_that_is_not_there(lockgate: Command) -> None:
     said = lockgate("start", "plain", "--input", "@missing.json", "--json")
-    assert said.code == 1
+    assert said.code == 2
     assert "missing.json" in said.error["message"]
 
 

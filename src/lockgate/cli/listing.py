@@ -80,7 +80,10 @@ def read_settings(
     from lockgate.store import reads
 
     def read(connection: Any) -> tuple[Any, Any, dict[str, Any]]:
-        scopes, changes = reads.settings(connection, run_id), reads.setting_changes(connection, run_id)
+        scopes, changes = (
+            reads.settings(connection, run_id),
+            reads.setting_changes(connection, run_id, limit=MOST_ATTEMPTS),
+        )
         named = {scope.initial_hash for scope in scopes} | {scope.current_hash for scope in scopes}
         named |= {change.patch_hash for change in changes}
         return scopes, changes, {hash: decoded(reads.value(connection, hash)) for hash in named}

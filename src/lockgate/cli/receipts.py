@@ -35,7 +35,7 @@ def report(call: Call, receipt: Receipt) -> int:
 
 def sentence(receipt: Receipt) -> str:
     """`1a2b3c4d paused, revision 7`, or why it was not, and who won."""
-    run = short_id(receipt.run_id) if receipt.run_id else "no run"
+    run = short_id(receipt.run_id) if receipt.run_id else "it was"
     if receipt.outcome in ("accepted", "adopted"):
         again = " already" if receipt.outcome == "adopted" else ""
         more = f" ({receipt.reason})" if receipt.reason else ""
@@ -47,4 +47,6 @@ def sentence(receipt: Receipt) -> str:
         who = winner_document(won)
         return f"not recorded, {receipt.reason}: {who['choice'] or 'answered'} by {who['actor']} at {who['at']}"
     why = receipt.details.get("message") or receipt.reason or receipt.outcome
+    if receipt.reason == "key_conflict":
+        why = f"the key {receipt.key} was used for something else"
     return f"{run} not {_DONE.get(receipt.command, receipt.command)}: {why}"

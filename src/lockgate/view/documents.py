@@ -5,7 +5,7 @@ document is raw: JSON escapes what a terminal would obey.
 """
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from lockgate.flow.words import waiting_for, word
@@ -33,11 +33,18 @@ ReadValue = Callable[[str | None], Any]
 """From a value's hash (None gives None) to the value: JSON as data, text as text."""
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_MS = -30_610_224_000_000
+_LAST_MS = 253_402_300_799_999
+"""The years 1000 and 9999, in which every year has four digits."""
+
+
 def moment(ms: int | None) -> str | None:
-    """`2026-11-29T14:02:11.123Z`"""
+    """`2026-11-29T14:02:11.123Z`; a time that no calendar has becomes the nearest one that it has."""
     if ms is None:
         return None
-    return f"{datetime.fromtimestamp(ms // 1000, UTC):%Y-%m-%dT%H:%M:%S}.{ms % 1000:03}Z"
+    ms = min(max(ms, _FIRST_MS), _LAST_MS)
+    return f"{_EPOCH + timedelta(milliseconds=ms):%Y-%m-%dT%H:%M:%S}.{ms % 1000:03}Z"
 
 
 def run_document(run: Run, now: Now) -> Document:

@@ -8,6 +8,7 @@ from lockgate.cli.call import Call
 from lockgate.cli.options import command
 from lockgate.cli.people import person, user
 from lockgate.cli.receipts import report
+from lockgate.cli.repeating import request_of
 from lockgate.model.errors import Refused
 from lockgate.model.ids import fingerprint
 from lockgate.model.records import RequestView
@@ -26,7 +27,7 @@ def answer(call: Call, decision: str, choice: str, text: str | None, digest: str
     from lockgate.store import commands
 
     human = person("answer")
-    request = call.request(decision)
+    request = request_of(call, decision, "answer")
     if request.kind is not RequestKind.DECISION:
         raise Refused("wrong_kind", f"{request.request_id} is no decision: lockgate submit answers it")
     _check_choice(request, choice)
@@ -52,7 +53,7 @@ def submit(call: Call, request: str, output: str) -> int:
     from lockgate.store import commands
 
     value = json_value(output, limit=MAX_OUTPUT_BYTES)
-    found = call.request(request)
+    found = request_of(call, request, "submit")
     if found.kind is RequestKind.DECISION:
         raise Refused("wrong_kind", f"{found.request_id} is a decision: lockgate answer decides it")
     submission = call.read(commands.check_submission, found.request_id, value)

@@ -3,9 +3,11 @@
 import click
 
 from lockgate.cli.call import Call
+from lockgate.cli.listing import MOST_ATTEMPTS
 from lockgate.cli.options import command
 from lockgate.cli.people import person
 from lockgate.cli.receipts import report
+from lockgate.cli.repeating import effect_of
 
 
 @command("effects", short_help="List the side effects of a run.")
@@ -14,7 +16,8 @@ def effects(call: Call, run: str) -> None:
     """List the declared side effects of RUN; an ambiguous one waits for `resolve`."""
     from lockgate.store import reads
 
-    found = call.read(reads.run, call.run_id(run)).effects
+    run_id = call.run_id(run)
+    found = call.read(lambda connection: reads.run(connection, run_id, attempts_limit=MOST_ATTEMPTS)).effects
     if call.as_json:
         from lockgate.view.documents import effects_document
 
@@ -50,7 +53,7 @@ def resolve(call: Call, effect: str, verdict: str, output: str | None) -> int:
         raise click.UsageError("--output belongs to happened")
     content = None if output is None else checked(json_value(output, limit=MAX_OUTPUT_BYTES), limit=MAX_OUTPUT_BYTES)
     human = person("resolve")
-    effect_id = call.effect_id(effect)
+    effect_id = effect_of(call, effect)
     receipt = call.write(
         lambda tx: commands.resolve_effect(tx, effect_id, happened=happened, output=content, human=human, key=call.key)
     )

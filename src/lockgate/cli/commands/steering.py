@@ -6,6 +6,8 @@ from lockgate.cli.call import Call
 from lockgate.cli.options import command
 from lockgate.cli.people import login, user
 from lockgate.cli.receipts import report
+from lockgate.cli.repeating import repeated
+from lockgate.model.errors import DefinitionError, NotFound
 
 
 @command("pause", short_help="Stop a run after its node.")
@@ -57,7 +59,13 @@ def restart(call: Call, run: str, revision: int | None) -> int:
     from lockgate.store import commands, reads
 
     row = call.read(reads.run, call.run_id(run)).row
-    definition = definition_again(row)
+    try:
+        definition = definition_again(row)
+    except (NotFound, DefinitionError):
+        again = repeated(call, "restart")
+        if again is None or again.details.get("parent_run_id") != row.run_id:
+            raise
+        return report(call, again)
     receipt = call.write(
         lambda tx: commands.restart(
             tx,

@@ -64,7 +64,7 @@ def resolve_effect(
     )
 
     def answer(done: Committed) -> Receipt:
-        details = {**done.results[0], "channel": human.channel, "test": human.test}
+        details = {**done.results[0], "effect_id": effect_id, "channel": human.channel, "test": human.test}
         return wish.receipt(tx, "accepted", run_id=target, revision=done.head.run.revision, details=details)
 
     return command_run(tx, wish, transition, values=(value,) if value else (), answer=answer)

@@ -13,6 +13,7 @@ from lockgate.store.reads.events import last_events as last_events
 from lockgate.store.reads.events import latest_event_seq as latest_event_seq
 from lockgate.store.reads.events import marks as marks
 from lockgate.store.reads.events import trace as trace
+from lockgate.store.reads.lookup import receipt as receipt
 from lockgate.store.reads.lookup import resolve_effect_id as resolve_effect_id
 from lockgate.store.reads.lookup import resolve_request_id as resolve_request_id
 from lockgate.store.reads.lookup import resolve_run_id as resolve_run_id

@@ -4,10 +4,13 @@ import re
 import sqlite3
 from collections.abc import Sequence
 
+import msgspec
+
 from lockgate.model.errors import NotFound
+from lockgate.model.records import Receipt
 from lockgate.store.statements import load
 
-_RUNS, _REQUESTS, _EFFECTS = load("runs"), load("requests"), load("effects")
+_RUNS, _REQUESTS, _EFFECTS, _COMMANDS = load("runs"), load("requests"), load("effects"), load("commands")
 _HEX = re.compile(r"[0-9a-f]{4,40}")
 _PREFIXES = ("request-", "decision-")
 _SHOWN = 5
@@ -52,6 +55,12 @@ def resolve_effect_id(connection: sqlite3.Connection, given: str) -> str:
             raise NotFound("effect", given)
         found = [row[0] for row in connection.execute(_EFFECTS["ambiguous_of_run"], {"run_id": run_id}).fetchall()]
     return _only("effect", given, found)
+
+
+def receipt(connection: sqlite3.Connection, key: str) -> Receipt | None:
+    """The stored reply to the command that used this key."""
+    row = connection.execute(_COMMANDS["command"], {"key": key}).fetchone()
+    return msgspec.json.decode(row[2], type=Receipt) if row is not None else None
 
 
 def _by_hex(connection: sqlite3.Connection, given: str) -> list[str]:
