@@ -16,6 +16,7 @@ from lockgate.flow.head import Facts, RunHead
 from lockgate.flow.proposals import require_attempt
 from lockgate.model import events as ev
 from lockgate.model import ids
+from lockgate.model.encoding import stored
 from lockgate.model.errors import NotFound, Refused
 from lockgate.model.records import (
     Actor,
@@ -39,7 +40,8 @@ from lockgate.model.statuses import (
     SubmissionOutcome,
 )
 
-MAX_TITLE = 500
+MAX_TITLE_BYTES = 1_000
+"""As JSON: it stands in the event of the request, whose payload stays under 4 KiB."""
 
 _KINDS = {
     NodeKind.HUMAN_DECISION: RequestKind.DECISION,
@@ -118,8 +120,9 @@ def _check_ask(head: RunHead, attempt: AttemptRow, ask: t.DecisionAsk) -> None:
         raise Refused("wrong_audience", f"the definition asks {spec.audience!r}, not {ask.audience!r}")
     if ask.choices != choices:
         raise Refused("wrong_choices", f"the choices of {attempt.node_id!r} are not the definition's")
-    if not ask.title.strip() or len(ask.title) > MAX_TITLE:
-        raise Refused("wrong_title", f"a title has 1 to {MAX_TITLE} characters, got {len(ask.title)}")
+    size = len(stored(ask.title))
+    if not ask.title.strip() or size > MAX_TITLE_BYTES:
+        raise Refused("wrong_title", f"a title is not blank and has at most {MAX_TITLE_BYTES} bytes, got {size}")
     if (ask.seconds is None) != (ask.default is None):
         raise Refused("wrong_default", "a deadline always has a default, and a default a deadline")
     fixed = spec.default

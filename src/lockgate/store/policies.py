@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import msgspec
 
 from lockgate.model import ids
+from lockgate.model.encoding import stored
 from lockgate.model.errors import Refused
 from lockgate.model.records import Human, Policy, Record
 from lockgate.store.openfile import Transaction
 from lockgate.store.statements import load
 
 _KEEPING = load("keeping")
-MOST_USERS = 200
+MOST_BYTES = 1_500
+"""A policy is copied into each request's event, whose payload stays under 4 KiB."""
 
 
 class PolicyView(Record, frozen=True, kw_only=True):
@@ -33,11 +35,12 @@ def set_policy(
     """
     audience = ids.match(ids.NODE_ID, audience, "an audience")
     named = tuple(dict.fromkeys(users)) if users is not None else None
-    if named is not None and (not named or len(named) > MOST_USERS or not all(map(_is_name, named))):
-        raise Refused(
-            "invalid_input", f"users: 1 to {MOST_USERS} login names, got {list(named)!r}"[:300], field="users"
-        )
+    if named is not None and (not named or not all(map(_is_name, named))):
+        raise Refused("invalid_input", f"users: one login name or more, got {list(named)!r}"[:300], field="users")
     policy = Policy(audience=audience, users=named, self_approval=self_approval)
+    size = len(stored(policy))
+    if size > MOST_BYTES:
+        raise Refused("invalid_input", f"users: a policy of at most {MOST_BYTES} bytes, got {size}", field="users")
     tx.connection.execute(
         _KEEPING["set_policy"],
         {

@@ -20,6 +20,8 @@ from lockgate.store.statements import load
 
 _RUNS = load("runs")
 MAX_TITLE = 500
+MAX_TITLE_BYTES = 2_000
+"""Control characters take six bytes each in an event, whose payload stays under 4 KiB."""
 
 
 class Definition(Record, frozen=True, kw_only=True):
@@ -176,6 +178,9 @@ def _check_title(title: str | None) -> None:
     checked(title, root="$.title")
     if len(title) > MAX_TITLE:
         raise PayloadError("$.title", f"at most {MAX_TITLE} characters", f"{len(title)} characters")
+    size = len(stored(title))
+    if size > MAX_TITLE_BYTES:
+        raise PayloadError("$.title", f"at most {MAX_TITLE_BYTES} bytes of JSON", f"{size} bytes")
 
 
 def _stamp(tx: Transaction) -> str:
