@@ -120,6 +120,17 @@ async def test_nobody_is_told_of_what_could_not_be_committed(store: Store, held:
         await store.transact(fill)
 
 
+async def test_a_function_that_ends_the_transaction_takes_the_batch_with_it(store: Store, held: Held) -> None:
+    """It raises nothing, and yet what comes after it must not be written by itself, one statement at a time."""
+
+    def undo(tx: Transaction) -> None:
+        tx.connection.execute("ROLLBACK")
+
+    told = await behind(store, held, (keep("a"), Lane.WORKER), (undo, Lane.WORKER), (keep("b"), Lane.WORKER))
+    assert all(isinstance(each, StoreError) for each in told)
+    assert await kept(store) == {"first"}
+
+
 async def test_cancelling_the_awaiter_never_leaves_half(store: Store, held: Held) -> None:
     """Whether it ran or not, it ran whole, and the next transaction is its own."""
     first = asyncio.create_task(store.transact(held))

@@ -143,8 +143,10 @@ class Writer:
                 self._run_alone(file, transaction, job)
             else:
                 self._run_guarded(file, transaction, job)
-            if not file.connection.in_transaction and job.error is not None and not alone:
-                raise StoreError(f"the store {file.path} ended the transaction: {job.error}") from job.error
+            if not file.connection.in_transaction and not alone:
+                # Whatever ended it, and whether or not that was raised: the next job must not write outside of one.
+                why = job.error or "a function ended it"
+                raise StoreError(f"the store {file.path} ended the transaction: {why}") from job.error
 
     def _run_alone(self, file: OpenFile, transaction: Transaction, job: Job) -> None:
         """A batch of one needs no savepoint: what it raises ends the whole transaction."""
