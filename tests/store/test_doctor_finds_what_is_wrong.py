@@ -15,10 +15,13 @@ from typing import Any
 import pytest
 
 from lockgate.flow.fold import UNFOLDED
-from lockgate.model.errors import StoreMissing
+from lockgate.model.errors import StoreDamaged, StoreMissing
 from lockgate.store import doctor_locks, hosts, opening
+from lockgate.store.audit import audit
 from lockgate.store.doctor import Checkup, examine
 from lockgate.store.doctor_rows import RULES
+from lockgate.store.drill import drill
+from lockgate.store.once import read_once
 from lockgate.store.statements import load, schema
 
 from . import histories
@@ -362,3 +365,24 @@ def test_a_look_takes_no_second(copy: tuple[Path, dict[str, str]]) -> None:
     began = time.monotonic()
     seen(copy[0])
     assert time.monotonic() - began < 1
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "state.sqlite", 0o600)
+    assert codes(examine(tmp_path / "state.sqlite")) == {"store_foreign"}
+
+
+@pytest.mark.parametrize("old", [b'"ok"', b"index runs_newest"])
+def test_a_text_that_is_no_text_any_more_is_damage(copy: tuple[Path, dict[str, str]], old: bytes) -> None:
+    """One byte of a payload, or of the schema itself."""
+    path, runs = copy
+    change(path, "UPDATE events SET payload = replace(payload, 'pace', 'ok') WHERE 1")
+    spoilt = path.read_bytes()
+    assert spoilt.lower().count(old) > 0
+    at = spoilt.lower().rindex(old)
+    path.write_bytes(spoilt[:at] + b"\xff" + spoilt[at + 1 :])
+    assert "store_damaged" in codes(seen(path))
+    with pytest.raises(StoreDamaged, match="no UTF-8|malformed"):
+        read_once(path, lambda c: [c.execute("SELECT * FROM events").fetchall(), audit(c, runs["everything"])])
+    with pytest.raises(StoreDamaged):
+        drill(path, path.with_name("live.sqlite"))

@@ -83,7 +83,8 @@ def examine(
         raise
     except StoreError as error:
         notes.error(error, path)
-    connection = _open(path, notes)
+    # A pipe or a device would be waited for.
+    connection = _open(path, notes) if path.is_file() else None
     if connection is not None:
         try:
             _look(connection, path, notes, every_run, clock or SystemClock(), is_alive or pid_exists)

@@ -171,6 +171,8 @@ def errors_of_the_store(path: Path) -> Iterator[None]:
         yield
     except (UnicodeEncodeError, OverflowError) as error:
         raise Refused("invalid_value", f"a value that no store can hold: {error}") from error
+    except UnicodeDecodeError as error:
+        raise StoreDamaged(str(path), f"a stored text is no UTF-8: {error}") from error
     except sqlite3.Error as error:
         told = _translated(str(path), error)
         if told is None:
@@ -179,6 +181,8 @@ def errors_of_the_store(path: Path) -> Iterator[None]:
 
 
 def _translated(path: str, error: sqlite3.Error) -> StoreError | None:
+    if opening.is_undecodable(error):
+        return StoreDamaged(path, "a stored text is no UTF-8: " + str(error).partition(" with text")[0])
     code: Any = getattr(error, "sqlite_errorcode", None)
     if not isinstance(code, int):
         return None

@@ -62,6 +62,8 @@ def open_reading(path: Path, patience: Patience) -> tuple[sqlite3.Connection, bo
             set_pragmas(connection, path, (*_PRAGMAS, _QUERY_ONLY))
         except sqlite3.OperationalError as error:
             connection.close()
+            if is_undecodable(error):
+                raise
             if still or _has_log(path):
                 raise StoreReadOnly(str(path), f"its write-ahead log in {path.parent} cannot be opened") from error
         except BaseException:
@@ -70,6 +72,11 @@ def open_reading(path: Path, patience: Patience) -> tuple[sqlite3.Connection, bo
         else:
             return connection, still
     raise AssertionError("unreachable")
+
+
+def is_undecodable(error: sqlite3.Error) -> bool:
+    """Whether a stored text is no UTF-8, which only damage makes; the driver gives it no code."""
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
 
 
 def _has_log(path: Path) -> bool:
