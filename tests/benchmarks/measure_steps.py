@@ -83,6 +83,6 @@ def _peers(rounds: dict[str, list[float]]) -> list[Figure]:
     names = {name: round(median(rounds[name]), 1) for name in ("dbos", "langgraph")}
     return [
         middle("DBOS on SQLite", rounds["dbos"], "steps/s"),
-        middle("LangGraph AsyncSqliteSaver", rounds["langgraph"], "steps/s", note='durability="sync"'),
+        middle("LangGraph AsyncSqliteSaver", rounds["langgraph"], "steps/s", note='durability="sync", plain functions'),
         middle("one run / the faster peer", rounds["to_peers"], "x", at_least=3, goal=4, note=f"{names}"),
     ]

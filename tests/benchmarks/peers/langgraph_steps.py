@@ -19,7 +19,7 @@ class State(TypedDict):
     steps: int
 
 
-async def work(state: State) -> dict[str, int]:
+def work(state: State) -> dict[str, int]:
     return {"n": state["n"] + 1}
 
 
