@@ -16,12 +16,13 @@ import pytest
 
 from lockgate.flow.fold import UNFOLDED
 from lockgate.model.errors import StoreDamaged, StoreMissing
-from lockgate.store import doctor_locks, hosts, opening
+from lockgate.store import doctor, doctor_locks, hosts, opening
 from lockgate.store.audit import audit
 from lockgate.store.doctor import Checkup, examine
 from lockgate.store.doctor_rows import RULES
 from lockgate.store.drill import drill
 from lockgate.store.once import read_once
+from lockgate.store.reads import host_state, run, store_facts
 from lockgate.store.statements import load, schema
 
 from . import histories
@@ -382,7 +383,39 @@ def test_a_text_that_is_no_text_any_more_is_damage(copy: tuple[Path, dict[str, s
     at = spoilt.lower().rindex(old)
     path.write_bytes(spoilt[:at] + b"\xff" + spoilt[at + 1 :])
     assert "store_damaged" in codes(seen(path))
-    with pytest.raises(StoreDamaged, match="no UTF-8|malformed"):
+    with pytest.raises(StoreDamaged, match=r"no UTF-8|malformed"):
         read_once(path, lambda c: [c.execute("SELECT * FROM events").fetchall(), audit(c, runs["everything"])])
     with pytest.raises(StoreDamaged):
         drill(path, path.with_name("live.sqlite"))
+
+
+@pytest.mark.parametrize("table", ["meta", "host_state"])
+def test_a_row_that_every_store_has_is_missed(copy: tuple[Path, dict[str, str]], table: str) -> None:
+    path, runs = copy
+    change(path, f"DELETE FROM {table}")
+    change(path, "UPDATE runs SET title = 'Another' WHERE run_id = ?", runs["queued"])
+    found = seen(path)
+    assert any(f"{table} has no row" in finding.what for finding in found.findings)
+    # The other looks were taken all the same.
+    assert "rows_differ" in codes(found)
+    ask = store_facts if table == "meta" else host_state
+    with pytest.raises(StoreDamaged, match=f"{table} has no row"):
+        read_once(path, ask)
+
+
+def test_whatever_a_look_meets_is_a_finding(copy: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(connection: sqlite3.Connection) -> Any:
+        raise IndexError("nobody foresaw this")
+
+    monkeypatch.setattr(doctor, "broken_rules", broken)
+    change(copy[0], "UPDATE runs SET title = 'Another' WHERE run_id = ?", copy[1]["queued"])
+    found = seen(copy[0])
+    assert codes(found) == {"store_damaged", "rows_differ"}
+    assert any("IndexError: nobody foresaw this" in finding.what for finding in found.findings)
+
+
+def test_a_row_that_no_version_writes_is_named(copy: tuple[Path, dict[str, str]]) -> None:
+    path, runs = copy
+    change(path, "UPDATE runs SET clock = 'zzz' WHERE run_id = ?", runs["queued"])
+    with pytest.raises(StoreDamaged, match=runs["queued"]):
+        read_once(path, lambda connection: run(connection, runs["queued"]))

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from lockgate.model.errors import StoreError, StoreMissing
 from lockgate.model.records import Record
 from lockgate.store import opening
@@ -23,10 +21,11 @@ from lockgate.store.location import true_path
 from lockgate.store.migrations import IsAlive, pid_exists
 from lockgate.store.openfile import errors_of_the_store
 from lockgate.store.patience import Patience
+from lockgate.store.reads.values import store_facts
 from lockgate.store.soundness import contents, damage
 from lockgate.store.statements import load
 
-_KEEPING, _META = load("keeping"), load("meta")
+_KEEPING = load("keeping")
 SAMPLE_SECONDS = 5.0
 
 _ACTIONS = {
@@ -121,7 +120,7 @@ def _look(
 ) -> None:
     """Each look by itself, in a transaction of its own: none pins the log for all, and where the file gives way
     under one the others still look."""
-    group = _step(notes, path, connection, lambda: connection.execute(_META["meta"]).fetchone()[1])
+    group = _step(notes, path, connection, lambda: store_facts(connection).shared_group)
     notes.take(check_place(path, group))
     for look in (
         lambda: _facts(connection, notes),
@@ -147,8 +146,9 @@ def _step(notes: _Notes, path: Path, connection: sqlite3.Connection, look: Calla
             return look()
     except StoreError as error:
         notes.error(error, path)
-    except msgspec.MsgspecError as problem:
-        what = f"a row holds what no version writes: {problem}"
+    except Exception as problem:
+        # Rows that nobody could have written fail in places that nobody foresaw.
+        what = f"what is stored cannot be understood: {type(problem).__name__}: {problem}"
         notes.findings.append(
             Finding(code="store_damaged", what=what, where=str(path), action=_ACTIONS["store_damaged"])
         )

@@ -171,6 +171,8 @@ def errors_of_the_store(path: Path) -> Iterator[None]:
         yield
     except (UnicodeEncodeError, OverflowError) as error:
         raise Refused("invalid_value", f"a value that no store can hold: {error}") from error
+    except msgspec.MsgspecError as error:
+        raise StoreDamaged(str(path), f"a row holds what no version writes: {error}") from error
     except UnicodeDecodeError as error:
         raise StoreDamaged(str(path), f"a stored text is no UTF-8: {error}") from error
     except sqlite3.Error as error:

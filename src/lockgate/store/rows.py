@@ -5,7 +5,7 @@ type does not know is an error here, not somewhere on a screen.
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString, TypeVar
 
 import msgspec
@@ -25,15 +25,32 @@ def width(kind: type[r.Record]) -> int:
 
 
 def read_row(kind: type[R], values: Sequence[Any]) -> R:
-    """The record of exactly these columns."""
+    """The record of exactly these columns. A row that no version writes is a msgspec.ValidationError that names it:
+    StoreDamaged, once it leaves the store."""
     fields: dict[str, Any] = dict(zip(kind.__struct_fields__, values, strict=True))
     for name in _BOOLEANS.get(kind, ()):
         fields[name] = bool(fields[name])
-    return msgspec.convert(fields, kind)
+    return made(kind, fields)
+
+
+def made(kind: type[R], fields: Mapping[str, Any]) -> R:
+    """A record of these fields, the first of which tells which row it was."""
+    try:
+        return msgspec.convert(fields, kind)
+    except msgspec.ValidationError as problem:
+        raise msgspec.ValidationError(f"{kind.__name__} {next(iter(fields.values()))!r}: {problem}") from problem
 
 
 def read_rows(kind: type[R], rows: Sequence[Sequence[Any]]) -> tuple[R, ...]:
     return tuple(read_row(kind, row) for row in rows)
+
+
+def only_row(cursor: sqlite3.Cursor, table: str) -> Sequence[Any]:
+    """The row of a table that has exactly one in every store. Without it: msgspec.ValidationError, as above."""
+    row: Sequence[Any] | None = cursor.fetchone()
+    if row is None:
+        raise msgspec.ValidationError(f"{table} has no row, and every store has one")
+    return row
 
 
 class Columns:

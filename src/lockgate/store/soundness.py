@@ -6,6 +6,7 @@ Asked of a backup before it counts as one, of a copy in a restore drill, and by 
 import sqlite3
 
 from lockgate.model.records import Record
+from lockgate.store.rows import only_row
 from lockgate.store.statements import load
 
 _KEEPING, _INVARIANTS = load("keeping"), load("invariants")
@@ -23,7 +24,7 @@ class Contents(Record, frozen=True, kw_only=True):
 
 def contents(connection: sqlite3.Connection) -> Contents:
     """What a store holds, of any schema version."""
-    store_id, newest = connection.execute(_KEEPING["identity"]).fetchone()
+    store_id, newest = only_row(connection.execute(_KEEPING["identity"]), "meta")
     return Contents(
         store_id=store_id,
         version=connection.execute("PRAGMA user_version").fetchone()[0],

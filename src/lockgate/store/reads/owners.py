@@ -4,7 +4,7 @@ import sqlite3
 
 from lockgate.model.records import HostView, Record
 from lockgate.model.statuses import OwnerKind
-from lockgate.store.rows import read_row, read_rows
+from lockgate.store.rows import only_row, read_row, read_rows
 from lockgate.store.statements import load
 
 _HOSTS = load("hosts")
@@ -25,7 +25,7 @@ class HeldClaim(Record, frozen=True, kw_only=True):
 
 def host_state(connection: sqlite3.Connection) -> HostView:
     """The host as the store knows it; all but the epoch is null while there is none."""
-    return read_row(HostView, connection.execute(_HOSTS["host"]).fetchone())
+    return read_row(HostView, only_row(connection.execute(_HOSTS["host"]), "host_state"))
 
 
 def held_claims(connection: sqlite3.Connection) -> tuple[HeldClaim, ...]:

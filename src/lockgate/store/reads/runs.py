@@ -8,6 +8,7 @@ import msgspec
 
 from lockgate.model.records import ClaimView, Current, Record, Run
 from lockgate.model.statuses import RunStatus
+from lockgate.store.rows import made
 from lockgate.store.statements import load
 
 _RUNS = load("runs")
@@ -159,7 +160,7 @@ def _run(row: Sequence[Any]) -> Run:
     fields["claim"] = dict(zip(_CLAIM, claim, strict=True)) if claim[0] is not None else None
     fields["current"] = dict(zip(_CURRENT, current, strict=True)) if current[0] is not None else None
     fields["default_label"] = _label(choices, fields["default_choice"])
-    return msgspec.convert(fields, Run)
+    return made(Run, fields)
 
 
 def _label(choices: bytes | None, key: str | None) -> str | None:

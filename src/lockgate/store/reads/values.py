@@ -6,6 +6,7 @@ import msgspec
 
 from lockgate.model.errors import NotFound
 from lockgate.model.records import Record
+from lockgate.store.rows import only_row
 from lockgate.store.statements import load
 
 _VALUES, _RUNS, _META = load("values"), load("runs"), load("meta")
@@ -48,7 +49,7 @@ def definition(connection: sqlite3.Connection, digest: str) -> bytes:
 
 def store_facts(connection: sqlite3.Connection) -> StoreFacts:
     """Identity, schema version and size of the store."""
-    store_id, shared_group, created_at = connection.execute(_META["meta"]).fetchone()
+    store_id, shared_group, created_at = only_row(connection.execute(_META["meta"]), "meta")
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     page_size = connection.execute("PRAGMA page_size").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
