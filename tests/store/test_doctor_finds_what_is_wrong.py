@@ -16,12 +16,15 @@ import pytest
 
 from lockgate.flow.fold import UNFOLDED
 from lockgate.model.errors import StoreDamaged, StoreMissing
+from lockgate.model.records import Actor
+from lockgate.model.statuses import ActorKind
 from lockgate.store import doctor, doctor_locks, hosts, opening
 from lockgate.store.audit import audit
 from lockgate.store.doctor import Checkup, examine
 from lockgate.store.doctor_rows import RULES
 from lockgate.store.drill import drill
 from lockgate.store.once import read_once
+from lockgate.store.prune import prune
 from lockgate.store.reads import host_state, run, store_facts
 from lockgate.store.statements import load, schema
 
@@ -95,6 +98,9 @@ BREAKS = {
     "effect_tries": "UPDATE effects SET attempt_count = 7 WHERE run_id = :everything",
     "claim_epoch": "UPDATE run_queue SET host_epoch = 99 WHERE run_id = :working",
     "lineage": "UPDATE runs SET restart_number = 5 WHERE run_id = :child",
+    "worker": "UPDATE run_workers SET generation = generation + 7 WHERE run_id = :blocked",
+    "command": "UPDATE commands SET receipt = '{' WHERE run_id = :queued",
+    "policy": "INSERT INTO policies VALUES ('operator', '{', 0, 'ada', 0)",
     "missing_value": "DELETE FROM blobs WHERE hash = (SELECT output_hash FROM runs WHERE run_id = :everything)",
 }
 
@@ -419,3 +425,29 @@ def test_a_row_that_no_version_writes_is_named(copy: tuple[Path, dict[str, str]]
     change(path, "UPDATE runs SET clock = 'zzz' WHERE run_id = ?", runs["queued"])
     with pytest.raises(StoreDamaged, match=runs["queued"]):
         read_once(path, lambda connection: run(connection, runs["queued"]))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE events SET payload = replace(payload, '\"last_seq\":', '\"last_seq\":1') WHERE type = 'run_pruned'",
+        "INSERT INTO events (run_id, seq, type, at, actor, payload, prev_hash, hash) "
+        "SELECT 'nobody', 5, type, at, actor, '{}', prev_hash, hash FROM events WHERE type = 'run_pruned'",
+    ],
+)
+def test_what_is_left_of_a_pruned_run_is_looked_at(bench: Bench, tmp_path: Path, statement: str) -> None:
+    histories.failed(bench)
+    bench.clock.pass_ms(1)
+    actor = Actor(kind=ActorKind.USER, id="keeper")
+    prune(bench.path, bench.clock.wall_ms, tmp_path / "copy.sqlite", actor=actor, clock=bench.clock)
+    assert seen(bench.path).findings == ()
+    bench.write(lambda tx: tx.connection.execute(statement))
+    assert codes(seen(bench.path)) == {"rows_differ"}
+
+
+def test_launches_that_outlived_their_claim_are_remarked(copy: tuple[Path, dict[str, str]]) -> None:
+    path = copy[0]
+    before = [remark for remark in seen(path).remarks if "workers of claims" in remark]
+    change(path, "DELETE FROM run_workers")
+    assert not any("workers of claims" in remark for remark in seen(path).remarks)
+    assert len(before) == 1

@@ -15,7 +15,7 @@ from lockgate.store.clock import Clock, SystemClock
 from lockgate.store.doctor_host import host_remarks, host_word
 from lockgate.store.doctor_locks import check_locks
 from lockgate.store.doctor_place import check_place, lost_files
-from lockgate.store.doctor_rows import Finding, Sample, broken_rules, differing_runs
+from lockgate.store.doctor_rows import Finding, Sample, broken_rules, differing_runs, differing_tombstones
 from lockgate.store.hosts import host_state
 from lockgate.store.location import true_path
 from lockgate.store.migrations import IsAlive, pid_exists
@@ -128,6 +128,7 @@ def _look(
         lambda: _damage(connection, path, notes),
         lambda: notes.findings.extend(broken_rules(connection)),
         lambda: _sample(connection, notes, every_run),
+        lambda: _tombstones(connection, notes, every_run),
         lambda: _orphans(connection, notes),
     ):
         _step(notes, path, connection, look)
@@ -177,6 +178,14 @@ def _sample(connection: sqlite3.Connection, notes: _Notes, every_run: bool) -> N
     seconds = None if every_run else SAMPLE_SECONDS
     notes.sample = differing_runs(connection, differing, every=every_run, seconds=seconds)
     notes.findings += differing
+
+
+def _tombstones(connection: sqlite3.Connection, notes: _Notes, every_run: bool) -> None:
+    differing: list[Finding] = []
+    looked_at, total = differing_tombstones(connection, differing, seconds=None if every_run else SAMPLE_SECONDS)
+    notes.findings += differing
+    if looked_at < total:
+        notes.unknown.append(f"what is left of pruned runs: {looked_at} of {total} were looked at")
 
 
 def _orphans(connection: sqlite3.Connection, notes: _Notes) -> None:

@@ -39,6 +39,9 @@ def host_remarks(connection: sqlite3.Connection, now: Now, is_alive: IsAlive) ->
         yield f"host pid {host.pid} ran before the machine was started again: lockgate host takes over"
     if lost:
         yield f"holders of claims are silent ({len(lost)}): the next host takes them over"
+    loose = connection.execute(_KEEPING["loose_workers"]).fetchone()[0]
+    if loose:
+        yield f"workers of claims that have ended ({loose}): a live host ends them within seconds, or the next one does"
     for run_id, code, detail, stderr in connection.execute(_KEEPING["blocked_runs"]).fetchall():
         tail = " ".join((stderr or "").split())[-_TAIL:]
         way = "lockgate resolve" if code == "effect_ambiguous" else f"lockgate resume {short_id(run_id)}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import LiteralString
 
 from lockgate.model.records import Record
-from lockgate.store.audit import audit
+from lockgate.store.audit import Audit, audit
 from lockgate.store.statements import load
 
 _INVARIANTS, _KEEPING = load("invariants"), load("keeping")
@@ -49,6 +49,9 @@ RULES: tuple[tuple[str, LiteralString, str], ...] = (
     ("blocked_effect", _INVARIANTS["blocked_effect"], "a run asks about an effect though none is unsure"),
     ("effect_tries", _INVARIANTS["effect_tries"], "an effect's tries are not as many as it counts"),
     ("claim_epoch", _INVARIANTS["claim_epoch"], "a claim is held by a host that the store has not seen"),
+    ("worker", _INVARIANTS["worker"], "a launch does not belong to its run's claims"),
+    ("command", _INVARIANTS["command"], "a command and its receipt do not belong together"),
+    ("policy", _INVARIANTS["policy"], "a policy cannot be read, so that no decision of its audience can be opened"),
     ("lineage", _INVARIANTS["lineage"], "a restart does not belong to its parent"),
     ("missing_value", _INVARIANTS["missing_value"], "a hash names a value that is not stored"),
 )
@@ -77,14 +80,31 @@ def differing_runs(
             break
         found = audit(connection, run_id)
         runs, events = runs + 1, events + found.events
-        if found.difference is not None and len(findings) < MOST_SHOWN:
-            differs = found.difference
-            place = f"{differs.table} {differs.key}{f' {differs.column}' if differs.column else ''}"
-            what = f"stored {_short(differs.stored)}, its events say {_short(differs.expected)}"
-            findings.append(
-                Finding(code="rows_differ", what=f"{place}: {what}", where=run_id, action=f"lockgate audit {run_id}")
-            )
+        _note_difference(findings, found)
     return Sample(runs=runs, of=total, events=events)
+
+
+def differing_tombstones(
+    connection: sqlite3.Connection, findings: list[Finding], *, seconds: float | None = None
+) -> tuple[int, int]:
+    """Audits what is left of pruned runs, for so long at most; how many were looked at, of how many."""
+    gone = [row[0] for row in connection.execute(_KEEPING["tombstones"]).fetchall()]
+    began = time.monotonic()
+    for looked_at, run_id in enumerate(gone):
+        if seconds is not None and time.monotonic() - began > seconds:
+            return looked_at, len(gone)
+        _note_difference(findings, audit(connection, run_id))
+    return len(gone), len(gone)
+
+
+def _note_difference(findings: list[Finding], found: Audit) -> None:
+    differs = found.difference
+    if differs is None or len(findings) >= MOST_SHOWN:
+        return
+    place = f"{differs.table} {differs.key}{f' {differs.column}' if differs.column else ''}"
+    what = f"stored {_short(differs.stored)}, its events say {_short(differs.expected)}"
+    action = f"lockgate audit {found.run_id}"
+    findings.append(Finding(code="rows_differ", what=f"{place}: {what}", where=found.run_id, action=action))
 
 
 def _short(value: object) -> str:

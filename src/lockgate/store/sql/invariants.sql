@@ -117,6 +117,31 @@ WHERE e.attempt_count <> (SELECT count(*) FROM effect_attempts t WHERE t.effect_
 SELECT q.run_id, 'epoch ' || q.host_epoch FROM run_queue q JOIN host_state h ON h.id = 1
 WHERE q.token_hash IS NOT NULL AND q.owner_kind = 'host' AND q.host_epoch > h.epoch LIMIT :limit;
 
+-- worker: launches that no claim of their run can have made, or that have ended and have not
+SELECT w.worker_id, 'run ' || w.run_id || ', generation ' || w.generation || ', ' || w.status FROM run_workers w
+LEFT JOIN run_queue q ON q.run_id = w.run_id
+WHERE w.generation > ifnull(q.generation, 0) OR (w.status IN ('starting', 'ready')) <> (w.finished_at IS NULL)
+    OR (w.status = 'ready' AND w.ready_at IS NULL) OR (w.status = 'starting' AND w.ready_at IS NOT NULL)
+LIMIT :limit;
+
+-- command: commands whose receipt is not theirs, or whose run is not there
+SELECT c.key, c.command || ', run ' || ifnull(c.run_id, 'none') FROM commands c LEFT JOIN runs r ON r.run_id = c.run_id
+WHERE NOT ifnull(CASE
+    WHEN json_valid(c.receipt) AND json_valid(c.actor) THEN
+        json_extract(c.receipt, '$.key') = c.key AND json_extract(c.receipt, '$.command') = c.command
+        AND json_extract(c.receipt, '$.run_id') IS c.run_id
+        AND (c.run_id IS NULL OR ifnull(json_extract(c.receipt, '$.revision'), 1) <= r.revision)
+    ELSE 0 END, 0)
+LIMIT :limit;
+
+-- policy: policies whose users are no list of names
+SELECT p.audience, 'users ' || p.users FROM policies p
+WHERE p.users IS NOT NULL AND NOT ifnull(CASE
+    WHEN json_valid(p.users) THEN json_type(p.users) = 'array' AND json_array_length(p.users) > 0
+        AND NOT EXISTS (SELECT 1 FROM json_each(p.users) j WHERE j.type <> 'text' OR j.value = '')
+    ELSE 0 END, 0)
+LIMIT :limit;
+
 -- lineage: restarts whose parent is not the run that they say
 SELECT r.run_id, 'parent ' || ifnull(r.parent_run_id, 'none') FROM runs r LEFT JOIN runs p ON p.run_id = r.parent_run_id
 WHERE (r.parent_run_id IS NULL AND r.root_run_id <> r.run_id)

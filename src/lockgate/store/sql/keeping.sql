@@ -82,6 +82,13 @@ SELECT count(*) FROM runs;
 -- runs_to_audit: unfinished runs first, then the newest
 SELECT run_id FROM runs ORDER BY finished_at IS NOT NULL, created_at DESC;
 
+-- tombstones: runs that are no longer there though they left events
+SELECT DISTINCT e.run_id FROM events e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.run_id = e.run_id) ORDER BY e.run_id;
+
+-- loose_workers: launches whose claim has ended, and whose own end no host has seen
+SELECT count(*) FROM run_workers w JOIN run_queue q ON q.run_id = w.run_id
+WHERE w.status IN ('starting', 'ready') AND (q.token_hash IS NULL OR q.generation <> w.generation);
+
 -- orphan_values: stored values that nothing names any more, and their bytes
 WITH named (hash) AS (
     SELECT input_hash FROM runs UNION SELECT output_hash FROM runs UNION SELECT error_hash FROM runs
