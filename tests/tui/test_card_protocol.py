@@ -135,6 +135,24 @@ async def test_it_must_have_been_read_to_the_end(hand: Hand) -> None:
         assert len(stage.desk.answers) == 1
 
 
+async def test_what_was_seen_of_one_card_is_not_seen_of_the_next(hand: Hand) -> None:
+    short = replace(the_release(), choices=())
+    lines = "\n".join(f"line {number}" for number in range(26))
+    long = replace(snapshot().decisions[1], blocks=(Block("preformatted", lines),))
+    async with on_stage((120, 40)) as stage:
+        stage.app.open_card(short)
+        await stage.pilot.pause()
+        assert stage.app.card.frame.blocks.size.height >= 26
+        await stage.press("escape")
+        stage.app.open_card(long)
+        await stage.pilot.pause()
+        await stage.pilot.pause()
+        assert stage.app.card.frame.blocks.size.height < 26
+        assert not stage.app.card.frame.blocks.is_seen
+        await stage.press("pagedown")
+        assert stage.app.card.frame.blocks.is_seen
+
+
 async def test_a_text_goes_with_its_choice_and_has_bounds(hand: Hand) -> None:
     async with on_stage() as stage:
         await stage.press("d", "2")

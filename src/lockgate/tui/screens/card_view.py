@@ -17,7 +17,6 @@ from lockgate.tui.commit import Commit
 from lockgate.tui.guard import Guard
 from lockgate.tui.widgets.blocks_view import BlocksView
 from lockgate.tui.widgets.line_block import LineBlock
-from lockgate.view.card import boxed
 from lockgate.view.cells import Line, Span
 from lockgate.view.header import status_line
 from lockgate.view.lens import Lens
@@ -129,8 +128,6 @@ class CardView(ModalScreen[None]):
             self._arming.pause()
         lens = self.lens()
         self.frame.draw_button(state, lens, self._moment(state))
-        if not boxed(lens):
-            self._draw_status(state, lens)
 
     def _tick(self) -> None:
         """Once a second: the time left, and how long the store has been locked."""
@@ -148,13 +145,11 @@ class CardView(ModalScreen[None]):
             count = len(state.request.choices)
             pick = f"1-{count}" if count > 1 else "1"
             keys = [(pick, "pick"), ("ctrl+s", "record"), ("PgDn", "read on"), ("Tab", "text"), ("esc", "close")]
-        self._status.show([status_line(keys, self._notice(state, lens), lens)])
+        self._status.show([status_line(keys, self._notice(state), lens)])
 
-    def _notice(self, state: CardState, lens: Lens) -> Line:
+    def _notice(self, state: CardState) -> Line:
         """The right end of the status line: what was just said, else whether there is a draft."""
         if self._said:
             return (Span(self._said),)
-        if not boxed(lens) and not state.is_closed and (why := self._why_not(state)):
-            return (Span(why),)  # beside the button there is no room for it
         kept = bool(self.lockgate.drafts.of(state.request.request_id).texts)
         return (Span("draft kept", "muted"),) if kept else ()

@@ -1,5 +1,6 @@
 """The blocks of a card: they scroll, and they know whether the last line has been on screen."""
 
+from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
@@ -31,7 +32,11 @@ class BlocksView(LinesView, can_focus=False):
 
     def show_lines(self, lines: list[Line]) -> None:
         self.show(lines_source(lines))
-        self._look()
+        # Not before the layout: the height of a card before, or of other rows, is no height of these.
+        self.call_after_refresh(self._look)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self._look)
 
     @property
     def last_visible(self) -> int:
