@@ -104,6 +104,7 @@ def test_a_pruned_run_leaves_its_tombstone_and_nothing_else(bench: Bench, tmp_pa
     assert (tombstone.type, tombstone.seq, tombstone.prev_hash) == ("run_pruned", before.seq + 1, before.chain_head)
     assert isinstance(tombstone.payload, RunPruned)
     assert tombstone.payload.receipt_hashes == [receipt.hash for receipt in before.receipts]
+    assert tombstone.payload.receipt_seqs == [receipt.seq for receipt in before.receipts]
     # A follower sees it as the newest event, and no number comes twice.
     assert bench.read(lambda connection: reads.events_after(connection, newest)) == [(newest + 1, run_id, "run_pruned")]
     assert bench.read(lambda connection: audit(connection, kept)).difference is None
@@ -126,12 +127,53 @@ def test_a_tombstone_can_be_audited_and_knows_its_receipts(bench: Bench, tmp_pat
 
     assert check(before.receipts[0].seq, before.receipts[0].hash) is None
     assert check(before.seq, before.chain_head) is None
+    # The hash alone is not the receipt: it stands in one place.
+    assert check(before.receipts[0].seq + 1, before.receipts[0].hash) is not None
+    assert check(before.seq - 1, before.chain_head) is not None
     assert check(before.receipts[0].seq, "0" * 64).expected == "0" * 64
     bench.write(
         lambda tx: tx.connection.execute(
             "UPDATE events SET payload = replace(payload, '\"last_seq\":', '\"last_seq\":1')"
         )
     )
+    assert bench.read(lambda connection: audit(connection, run_id)).difference is not None
+
+
+def test_a_tombstone_of_any_number_of_decisions_stays_short(bench: Bench, tmp_path: Path) -> None:
+    """What does not fit is a stored value, which goes as little as the tombstone does."""
+    run_id, request_id, digest = bench.at_decision()
+    for _ in range(45):
+        assert bench.answer(request_id, digest, "again", text="Once more").outcome == "accepted"
+        claim = bench.claim(run_id)
+        current = bench.ready(claim).current
+        assert current is not None
+        decided = t.FinishAttempt(
+            attempt_id=current.attempt_id, outcome=Outcome.OK, output_hash=current.output_hash, switch_value="again"
+        )
+        assert bench.propose(claim, decided).outcome == "accepted"
+        bench.step(claim, "work", 1)
+        attempt = bench.begin(claim, "send")
+        bench.effect(claim, attempt)
+        bench.finish(claim, attempt, 2)
+        asked = bench.ask(claim, bench.begin(claim, "ask")).results[0]["request_id"]
+        histories.submit(bench, asked)
+        claim = bench.claim(run_id)
+        current = bench.ready(claim).current
+        assert current is not None
+        bench.finish(claim, current.attempt_id, {"n": 1})
+        wanted = bench.decide(claim, bench.begin(claim, "decide")).results[0]
+        request_id, digest = wanted["request_id"], wanted["digest"]
+    bench.write(lambda tx: commands.cancel(tx, run_id, actor=KEEPER, key="c"))
+    before = bench.read(lambda connection: audit(connection, run_id))
+    pruned(bench, tmp_path / "copy.sqlite", with_decisions=True)
+    size = bench.read(lambda c: c.execute("SELECT length(payload) FROM events WHERE run_id = ?", (run_id,)).fetchone())
+    assert size[0] < 4096
+    after = bench.read(lambda connection: audit(connection, run_id))
+    assert (after.difference, after.values) == (None, 1)
+    for receipt in before.receipts:
+        kept = KeptReceipt(run_id=run_id, seq=receipt.seq, hash=receipt.hash)
+        assert bench.read(lambda connection, kept=kept: check_receipt(connection, kept, after)) is None
+    bench.write(lambda tx: tx.connection.execute("UPDATE blobs SET content = x'5b5d'"))
     assert bench.read(lambda connection: audit(connection, run_id)).difference is not None
 
 

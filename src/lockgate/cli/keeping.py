@@ -119,7 +119,8 @@ def audit_lines(audited: "Audit", checked: int | None, differs: "Difference | No
     difference = audited.difference or differs
     if difference is None:
         if checked:
-            yield f"{counted(checked, 'kept receipt')} found in the chain as told."
+            where = "named by the tombstone, place and hash" if audited.is_pruned else "found in the chain as told"
+            yield f"{counted(checked, 'kept receipt')} {where}."
         yield f"Everything agrees. The newest event is {audited.seq}, {audited.chain_head}"
     else:
         column = f", {difference.column}" if difference.column is not None else ""

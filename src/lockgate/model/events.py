@@ -157,9 +157,14 @@ class SourceAccepted(Payload, frozen=True, kw_only=True):
 
 
 class RunPruned(Payload, frozen=True, kw_only=True):
+    """What is left of a run. `receipt_seqs` and `receipt_hashes` say where its decisions stood in its chain, in their
+    order; of more than a payload holds, `receipts_hash` names a stored value of [seq, hash] instead."""
+
     last_seq: int
     chain_head: str
     receipt_hashes: list[str]
+    receipt_seqs: list[int] | None = None
+    receipts_hash: str | None = None
 
 
 class NodeStarted(Payload, frozen=True, kw_only=True):

@@ -28,6 +28,12 @@ LIMIT = (
 )
 """What an audit cannot find; printed with every result."""
 
+PRUNED_LIMIT = (
+    "Of a pruned run only the places and hashes of its decisions are left: whatever else a kept receipt says, such as "
+    "the choice, is compared with nothing."
+)
+"""What it cannot find in what is left of a pruned run."""
+
 
 class DecisionReceipt(r.Record, frozen=True, kw_only=True):
     """One human decision as it can be kept elsewhere: where its event stands in the chain, and what it says.
@@ -119,21 +125,22 @@ def _audit(connection: sqlite3.Connection, found: _Found) -> None:
     values: dict[str, str] = {}
     for event in chain(connection, run_id):
         found.events, found.seq, found.head = found.events + 1, event.seq, event.hash
+        for place, hash in values_of_event(event):
+            values.setdefault(hash, place)
         if isinstance(event.payload, ev.RunPruned):
             found.is_pruned = True
             continue
         folded = folded or Fold(_graph(connection, event))
         _fold(folded, event)
-        for place, hash in values_of_event(event):
-            values.setdefault(hash, place)
         _keep_receipt(found, folded, event)
     if folded is None and not found.is_pruned:
         raise _missing_events(connection, run_id)
     found.rows = compare(connection, run_id, folded)
+    if folded is not None:
+        _name_values(folded, values)
+    found.values = check_values(connection, values)
     if folded is None:
         return
-    _name_values(folded, values)
-    found.values = check_values(connection, values)
     check_requests(connection, folded)
     if folded.tables[r.SettingsChangeRow]:
         # The patch library is loaded only where something was ever patched.
@@ -222,7 +229,8 @@ class KeptReceipt(msgspec.Struct, frozen=True, kw_only=True):
 def check_receipt(connection: sqlite3.Connection, kept: KeptReceipt, audited: Audit) -> Difference | None:
     """What the store no longer says as the receipt does; None where it stands in the chain.
 
-    Of a pruned run only the tombstone is left: it names the hashes of its decisions.
+    Of a pruned run only the tombstone is left: it names the places and hashes of its decisions, and nothing else that
+    a receipt says.
     """
     place = f"{kept.run_id} {kept.seq}"
     row = connection.execute(_KEEPING["link_of_run"], {"run_id": kept.run_id, "seq": kept.seq}).fetchone()
@@ -243,8 +251,15 @@ def check_receipt(connection: sqlite3.Connection, kept: KeptReceipt, audited: Au
 def _check_tombstone(connection: sqlite3.Connection, kept: KeptReceipt) -> Difference | None:
     seq, payload, _ = connection.execute(_KEEPING["tombstone"], {"run_id": kept.run_id}).fetchone()
     pruned = msgspec.json.decode(payload, type=ev.RunPruned)
-    if kept.hash in pruned.receipt_hashes or (kept.seq, kept.hash) == (pruned.last_seq, pruned.chain_head):
+    if (kept.seq, kept.hash) in [(pruned.last_seq, pruned.chain_head), *_receipts(connection, pruned)]:
         return None
     return Difference(
         table="events", key=f"{kept.run_id} {seq}", column="payload", stored="no such receipt", expected=kept.hash
     )
+
+
+def _receipts(connection: sqlite3.Connection, pruned: ev.RunPruned) -> list[tuple[int, str]]:
+    if pruned.receipts_hash is None:
+        return list(zip(pruned.receipt_seqs or [], pruned.receipt_hashes, strict=False))
+    row = connection.execute(_KEEPING["whole_value"], {"hash": pruned.receipts_hash}).fetchone()
+    return msgspec.json.decode(row[0], type=list[tuple[int, str]]) if row is not None else []

@@ -15,19 +15,22 @@ from typing import Any
 import msgspec
 
 from lockgate.flow.draft import chain
+from lockgate.model.encoding import sha256, stored
 from lockgate.model.events import RunPruned
-from lockgate.model.records import Actor, Record
+from lockgate.model.records import Actor, Record, Value
 from lockgate.model.statuses import RunStatus
 from lockgate.store.audit_values import hashes_in
 from lockgate.store.backup import Backup, back_up, holders
 from lockgate.store.clock import Clock, SystemClock
-from lockgate.store.commits import write
+from lockgate.store.commits import save_values, write
 from lockgate.store.openfile import OpenFile, Transaction, open_file
 from lockgate.store.reads.events import latest_event_seq
 from lockgate.store.statements import load
 
 _KEEPING = load("keeping")
 _VALUES_AT_ONCE = 5_000
+MOST_RECEIPTS_INLINE = 40
+"""The payload of an event stays under 4 KiB."""
 
 
 class Blocker(Record, frozen=True, kw_only=True):
@@ -191,12 +194,22 @@ def _bury(tx: Transaction, run_id: str, actor: Actor) -> None:
     """Everything of the run goes; the tombstone is the next link of its chain."""
     named = {"run_id": run_id}
     revision, head, last_at = tx.connection.execute(_KEEPING["end_of_chain"], named).fetchone()
-    receipts = [row[0] for row in tx.connection.execute(_KEEPING["receipt_hashes"], named).fetchall()]
+    payload = _tombstone(tx.connection, revision, head, tx.connection.execute(_KEEPING["receipts"], named).fetchall())
     for statement in ("prune_events", "prune_commands", "prune_run"):
         tx.connection.execute(_KEEPING[statement], named)
-    payload = RunPruned(last_seq=revision, chain_head=head, receipt_hashes=receipts)
     at = max(tx.now.wall_ms, last_at)
     write(tx, (), (chain(head, run_id, revision + 1, "run_pruned", at, actor, None, payload),))
+
+
+def _tombstone(
+    connection: sqlite3.Connection, last_seq: int, head: str, receipts: Sequence[tuple[int, str]]
+) -> RunPruned:
+    if len(receipts) <= MOST_RECEIPTS_INLINE:
+        seqs, hashes = [seq for seq, _ in receipts], [hash for _, hash in receipts]
+        return RunPruned(last_seq=last_seq, chain_head=head, receipt_hashes=hashes, receipt_seqs=seqs)
+    content = stored(receipts)
+    save_values(connection, (Value(hash=sha256(content), content=content),))
+    return RunPruned(last_seq=last_seq, chain_head=head, receipt_hashes=[], receipts_hash=sha256(content))
 
 
 def _prune_values(file: OpenFile, clock: Clock) -> tuple[int, int]:

@@ -23,7 +23,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 def audit(call: Call, run: str, receipt: Path | None) -> int:
     """Link RUN's chain again, hash its values, compare every row with its events, and print each decision's receipt."""
     from lockgate.cli.keeping import audit_document, audit_lines, kept_receipts
-    from lockgate.store.audit import LIMIT, audit, audited_run_id, check_receipt
+    from lockgate.store.audit import LIMIT, PRUNED_LIMIT, audit, audited_run_id, check_receipt
 
     text = receipt.read_bytes() if receipt is not None else None
     run_id = call.read(audited_run_id, run)
@@ -36,10 +36,11 @@ def audit(call: Call, run: str, receipt: Path | None) -> int:
 
     audited, differs = call.read(look)
     checked = len(kept) if text is not None else None
+    limit = f"{LIMIT} {PRUNED_LIMIT}" if audited.is_pruned else LIMIT
     if call.as_json:
-        call.document(audit_document(audited, checked, differs, LIMIT))
+        call.document(audit_document(audited, checked, differs, limit))
     else:
-        call.say("\n".join(audit_lines(audited, checked, differs, LIMIT)))
+        call.say("\n".join(audit_lines(audited, checked, differs, limit)))
     return exits.OK if audited.difference is None and differs is None else exits.FAILURE
 
 

@@ -107,7 +107,7 @@ WITH named (hash) AS (
     UNION SELECT payload_hash FROM effects UNION SELECT result_hash FROM effects UNION SELECT error_hash FROM effects
     UNION SELECT j.value FROM events e, json_tree(e.payload) j
     WHERE e.type IN ('notified', 'agent_prompt_sent', 'source_accepted', 'effect_reserved', 'effect_applied', 'effect_rejected',
-            'effect_ambiguous', 'effect_resolved', 'settings_changed')
+            'effect_ambiguous', 'effect_resolved', 'settings_changed', 'run_pruned')
         AND j.type = 'text' AND substr(j.key, -5) = '_hash')
 SELECT b.hash, length(b.content) FROM blobs b WHERE b.hash NOT IN (SELECT n.hash FROM named n WHERE n.hash IS NOT NULL);
 
@@ -141,8 +141,8 @@ WHERE r.run_id IN (SELECT j.value FROM json_each(:run_ids) j)
     OR r.parent_run_id IN (SELECT j.value FROM json_each(:run_ids) j)
 ORDER BY r.restart_number;
 
--- receipt_hashes: the events by which a run's decisions ended
-SELECT hash FROM events WHERE run_id = :run_id AND type IN ('decision_accepted', 'decision_withdrawn') ORDER BY seq;
+-- receipts: the events by which a run's decisions ended
+SELECT seq, hash FROM events WHERE run_id = :run_id AND type IN ('decision_accepted', 'decision_withdrawn') ORDER BY seq;
 
 -- end_of_chain: where a run's chain ended
 SELECT revision, chain_head, last_at FROM runs WHERE run_id = :run_id;
