@@ -18,7 +18,7 @@ from lockgate.store.prune import Plan, Pruned, plan, prune
 from lockgate.store.soundness import contents
 
 from . import histories
-from .conftest import Bench, value
+from .conftest import ADA, Bench, value
 
 KEEPER = Actor(kind=ActorKind.USER, id="keeper")
 
@@ -249,6 +249,37 @@ def test_the_backup_must_be_new_and_comes_first(bench: Bench, tmp_path: Path) ->
         pruned(bench, taken)
     assert taken.read_bytes() == b"mine"
     assert bench.read(lambda connection: reads.run(connection, run_id)).row.status is RunStatus.FAILED
+
+
+def test_what_is_recorded_meanwhile_is_in_the_copy_or_stays(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A late answer with its text, and a word about an effect: copy and plan are of one moment."""
+    from lockgate.store import prune as module
+
+    answered = histories.everything(bench)
+    unsure, effect = histories.unsure(bench)
+    bench.write(lambda tx: commands.cancel(tx, unsure, actor=KEEPER, key="c"))
+    (view,) = [each for each in bench.read(reads.decided_requests) if each.run_id == answered]
+    opening, planning = module.open_file, module.plan
+
+    def open_late(*named: Any, **more: Any) -> Any:
+        lost = bench.answer(view.request_id, view.digest, "again", text="too late", key="late")
+        assert (lost.outcome, lost.reason) == ("conflict", "already_resolved")
+        return opening(*named, **more)
+
+    def plan_late(connection: Any, cutoff: int, **named: Any) -> Plan:
+        resolve = commands.resolve_effect
+        bench.write(lambda tx: resolve(tx, effect, happened=True, output=None, human=ADA, key="e"))
+        return planning(connection, cutoff, **named)
+
+    monkeypatch.setattr(module, "open_file", open_late)
+    monkeypatch.setattr(module, "plan", plan_late)
+    pruned(bench, tmp_path / "copy.sqlite", with_decisions=True)
+    asked = "SELECT count(*) FROM commands WHERE key = 'late'"
+    with reading_inactive(tmp_path / "copy.sqlite") as copy:
+        assert copy.execute(asked).fetchone() == (1,) or bench.read(lambda c: c.execute(asked).fetchone()) == (1,)
+    assert bench.read(lambda connection: reads.run(connection, unsure)).effects[0].resolved_by == "ada"
 
 
 def test_a_tree_that_changes_under_the_plan_is_kept(

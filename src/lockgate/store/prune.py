@@ -20,7 +20,7 @@ from lockgate.model.events import RunPruned
 from lockgate.model.records import Actor, Record, Value
 from lockgate.model.statuses import RunStatus
 from lockgate.store.audit_values import hashes_in
-from lockgate.store.backup import Backup, back_up, holders
+from lockgate.store.backup import Backup, copy_into, holders
 from lockgate.store.clock import Clock, SystemClock
 from lockgate.store.commits import save_values, write
 from lockgate.store.openfile import OpenFile, Transaction, open_file
@@ -124,13 +124,19 @@ def prune(
     clock: Clock | None = None,
     in_use: Callable[[Path], Sequence[int]] = holders,
 ) -> Pruned:
-    """Makes a new verified backup, then lets every tree of the plan go that is still as it was planned."""
+    """Makes a new verified backup, then lets every tree of the plan go that is still as it was planned.
+
+    Copy and plan are of one moment: what is recorded after it is not in the copy, and keeps its tree.
+    """
     clock = clock or SystemClock()
-    backup = back_up(path, backup_to, clock)
     file = open_file(path, clock)
     try:
-        before = _size(file.connection)
-        planned = file.read(lambda connection: plan(connection, cutoff, with_decisions=with_decisions))
+
+        def look(connection: sqlite3.Connection) -> tuple[Backup, Plan, int]:
+            copied = copy_into(connection, file.path, backup_to.absolute())
+            return copied, plan(connection, cutoff, with_decisions=with_decisions), _size(connection)
+
+        backup, planned, before = file.read(look)
         gone: list[Tree] = []
         changed: list[Tree] = []
         for tree in planned.trees:
