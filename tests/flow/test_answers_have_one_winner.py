@@ -1,4 +1,4 @@
-"""A decision has one winner; the loser is told who, and what it wrote is kept (S1, S2, T7)."""
+"""A decision has one winner; the loser is told who, and what it wrote is kept."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""S12: a wall clock that jumps is said once, takes no lease and keeps no deadline waiting."""
+"""A wall clock that jumps is said once, takes no lease and keeps no deadline waiting."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""S9: an effect that may have happened is never repeated in silence, whoever was killed."""
+"""An effect that may have happened is never repeated in silence, whoever was killed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A launch that cannot work is not tried again by itself: S8, changed files, files that do not load."""
+"""A launch that cannot work is not tried again by itself: one that dies at once, changed files, files that do not load."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is not exactly JSON is refused before any write, with its path, the limit and what was seen (S12)."""
+"""What is not exactly JSON is refused before any write, with its path, the limit and what was seen."""
 
 import json
 

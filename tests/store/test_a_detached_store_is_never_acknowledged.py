@@ -1,4 +1,4 @@
-"""A store whose files were taken from under it says so instead of acknowledging into nothing (case S10)."""
+"""A store whose files were taken from under it says so instead of acknowledging into nothing."""
 
 import asyncio
 import os

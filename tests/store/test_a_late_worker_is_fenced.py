@@ -1,4 +1,4 @@
-"""A claim that was lost changes nothing any more: no heartbeat, step, release or finish of its holder (case S7)."""
+"""A claim that was lost changes nothing any more: no heartbeat, step, release or finish of its holder."""
 
 import pytest
 

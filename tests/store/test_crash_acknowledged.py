@@ -1,4 +1,4 @@
-"""What was acknowledged survives kill -9, at any moment, and also where another process met the lock trap (S10).
+"""What was acknowledged survives kill -9, at any moment, and also where another process met the lock trap.
 
 The child commits 500 transitions through `Store` and prints each acknowledgement; the parent kills it somewhere.
 """

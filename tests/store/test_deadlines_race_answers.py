@@ -1,6 +1,6 @@
 """At the last millisecond an approval, a rejection and the deadline's default meet: one wins, the others learn who.
 
-Cases S1 and S2. In this process: a thousand decisions by seed, the two sides on connections of their own whose
+In this process: a thousand decisions by seed, the two sides on connections of their own whose
 clocks differ by up to a millisecond around the deadline. As processes: all sides at once from a barrier.
 """
 

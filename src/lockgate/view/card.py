@@ -1,4 +1,4 @@
-"""The decision card's rows (look.md section 9); who shows it adds the text area and the keys.
+"""The decision card's rows; who shows it adds the text area and the keys.
 
 `cells` is the width inside the border. Every row keeps two blank cells at each side, so that a bar or the
 background of a picked row can reach the edge. Rows are exactly `cells` wide.

@@ -1,4 +1,4 @@
-"""Pane 1: one row per run, in the columns of look.md section 4."""
+"""Pane 1: one row per run, in columns that depend on the width of the screen."""
 
 from lockgate.view.cells import (
     EMPTY,

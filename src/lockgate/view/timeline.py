@@ -1,4 +1,4 @@
-"""Pane 3: where a run's time went, one row per attempt on one axis (look.md section 5)."""
+"""Pane 3: where a run's time went, one row per attempt on one axis."""
 
 from collections.abc import Sequence
 

@@ -30,7 +30,7 @@ def write_notes(ctx: Any) -> dict[str, Any]:
 
 
 def public_example() -> Workflow:
-    """design.md section 11, as printed."""
+    """The example of the public API, as it is printed for authors."""
     return Workflow("release", start="test", nodes={
         "test": shell(["{python}", "-m", "unittest"], effect=idempotent("tests"), timeout=600),
         "notes": compute(write_notes),
