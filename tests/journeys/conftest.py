@@ -170,7 +170,10 @@ def until(reached: Callable[[], bool], what: str, within: float = PATIENCE) -> N
 
 
 def clean_environment(directory: Path) -> dict[str, str]:
+    """This process's environment without what is the user's, and without the size of another terminal."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("LOCKGATE_", "XDG_"))}
+    for name in ("COLUMNS", "LINES"):
+        environment.pop(name, None)
     return {
         **environment,
         "PYTHONPATH": str(ROOT / "src") if "PYTHONPATH" in os.environ else "",
