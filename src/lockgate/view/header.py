@@ -42,7 +42,9 @@ def header_line(snapshot: Snapshot, lens: Lens) -> Line:
         "name": columns >= NAME_HEADER,
     }
     start, end = _start(snapshot, lens, parts), _end(snapshot, lens, parts)
-    for part in parts:
+    # A host that is not ok says more than the zone and the name.
+    ok = snapshot.host.state is HostState.OK
+    for part in ("running", "host", "zone", "name") if ok else ("running", "zone", "name", "host"):
         if line_width(start) + line_width(end) < columns:
             break
         parts[part] = False

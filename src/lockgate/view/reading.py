@@ -65,7 +65,7 @@ _ASKING = frozenset(
 )
 
 _MAY_ASK = frozenset({Word.WAITING, Word.BLOCKED})
-_FOR_HOST = frozenset({Word.QUEUED, Word.ANSWERED, Word.INTERRUPTED, Word.LOST})
+_FOR_HOST = frozenset({Word.QUEUED, Word.ANSWERED, Word.INTERRUPTED, Word.OVERDUE, Word.LOST})
 
 
 class Change:
