@@ -23,7 +23,8 @@ class Terminal:
     """A dashboard in a pseudo-terminal, its bytes and what they draw."""
 
     def __init__(self, path: Path, *arguments: str, ignore_hup: bool = False) -> None:
-        environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LOCKGATE_CONFIG": os.devnull}
+        others = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        environment = {**others, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LOCKGATE_CONFIG": os.devnull}
         command = [sys.executable, "-m", "lockgate", "--db", str(path), *arguments]
         # A child that ignores HUP is what `nohup` makes; the shell sets that before it becomes the dashboard.
         shell = f"trap '' HUP; exec {' '.join(command)}" if ignore_hup else f"exec {' '.join(command)}"
