@@ -347,7 +347,8 @@ def _label(fold: Fold, named: bool, chosen: bool, lens: Lens) -> Line:
     """`build   #1`: the node on its first row only, the attempt at a fixed place."""
     number = f"x{len(fold.attempts)}" if len(fold.attempts) > 1 else f"#{fold.attempts[-1].number}"
     room = LABEL_CELLS - max(len(number), 3)
-    name = left(fold.node if named else "", room - (1 if room < 8 else 0), lens.glyphs.ellipsis)
+    # A blank stays before the number: a name that would touch it is cut.
+    name = left(left(fold.node if named else "", room - 1, lens.glyphs.ellipsis), room)
     style: tuple[Role, bool] = ("strong", True) if chosen else ("text", False)
     start = joined(Span("  "), Span(name, style[0], style[1]), Span(number, "muted"))
     return fitted(start, LABEL_CELLS + 2)
