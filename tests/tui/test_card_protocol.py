@@ -137,17 +137,17 @@ async def test_it_must_have_been_read_to_the_end(hand: Hand) -> None:
 
 async def test_what_was_seen_of_one_card_is_not_seen_of_the_next(hand: Hand) -> None:
     short = replace(the_release(), choices=())
-    lines = "\n".join(f"line {number}" for number in range(26))
+    lines = "\n".join(f"line {number}" for number in range(27))
     long = replace(snapshot().decisions[1], blocks=(Block("preformatted", lines),))
     async with on_stage((120, 40)) as stage:
         stage.app.open_card(short)
         await stage.pilot.pause()
-        assert stage.app.card.frame.blocks.size.height >= 26
+        assert stage.app.card.frame.blocks.size.height >= 27
         await stage.press("escape")
         stage.app.open_card(long)
         await stage.pilot.pause()
         await stage.pilot.pause()
-        assert stage.app.card.frame.blocks.size.height < 26
+        assert stage.app.card.frame.blocks.size.height < 27
         assert not stage.app.card.frame.blocks.is_seen
         await stage.press("pagedown")
         assert stage.app.card.frame.blocks.is_seen
@@ -243,6 +243,8 @@ async def test_answered_elsewhere_turns_the_card_into_a_record(hand: Hand) -> No
         await stage.give(with_request(snapshot(), decided(request)))
         assert stage.says("Publish, by bo at")
         assert stage.says("Nothing of yours was recorded. Your draft is kept below.")
+        blocks = stage.app.card.frame.blocks
+        assert blocks.size.height == blocks.room
         assert stage.says("your pick, not recorded")
         await stage.press(*"more")
         assert stage.app.card.frame.text.text == "my own opinion"
@@ -355,6 +357,8 @@ async def test_a_text_input_hides_nothing_of_the_blocks(hand: Hand, size: tuple[
 async def test_every_part_of_the_card_is_on_the_screen(hand: Hand, size: tuple[int, int]) -> None:
     async with on_stage(size) as stage:
         await stage.press("d", "2")
+        blocks = stage.app.card.frame.blocks
+        assert blocks.size.height == blocks.room
         for words in (
             "Publish 1.4.0 to PyPI?",
             "7c21 9e0f 44ab",

@@ -60,6 +60,7 @@ class CardFrame(Vertical):
         self.top = LineBlock(ground="card", id="card-top")
         self.head = LineBlock(ground="card", id="card-head")
         self.band = LineBlock(ground="field", id="card-band")
+        self.below_band = LineBlock(ground="card", id="card-below-band")
         self.blocks = BlocksView()
         self.rule = LineBlock(ground="card", id="card-rule")
         self.choices = LineBlock(ground="card", id="card-choices")
@@ -68,12 +69,14 @@ class CardFrame(Vertical):
         self.text_row = Vertical(self.text, id="card-text-row")
         self.button = LineBlock(ground="card", id="card-button")
         self._text_height = 0
+        self._rule_gap: list[Line] = []
 
     def compose(self) -> ComposeResult:
         yield self.top
         with Vertical(id="card-body"):
             yield self.head
             yield self.band
+            yield self.below_band
             yield self.blocks
             yield self.rule
             yield self.choices
@@ -95,6 +98,7 @@ class CardFrame(Vertical):
         parts = self._parts(state, cells, lens, moment)
         blanks = self._blanks(parts, self._text_rows(state, moment), lens)
         self._place(parts, blanks, state, moment)
+        self.blocks.room = self._block_rows(lens)
         self.blocks.glyphs = lens.glyphs
         self.blocks.show_lines(self._block_lines(state, cells, lens))
         self.draw_rule(state, lens, moment)
@@ -102,7 +106,7 @@ class CardFrame(Vertical):
     def _draw_small(self, state: CardState, lens: Lens) -> None:
         lines = small_card_lines(state.request, lens)
         show(self.head, lines)
-        for block in (self.band, self.rule, self.choices, self.prompt, self.button):
+        for block in (self.band, self.below_band, self.rule, self.choices, self.prompt, self.button):
             show(block, [])
         self.text_row.display = self.blocks.display = False
 
@@ -173,9 +177,10 @@ class CardFrame(Vertical):
         def gap(name: str) -> list[Line]:
             return [EMPTY] if name in blanks else []
 
-        show(self.head, [*gap("top"), *parts["head"], *([] if parts["band"] else gap("head"))])
-        self.band.set_class("head" in blanks, "-spaced")
+        # Blank rows are lines and no margins: a margin would move the siblings on its other side as well.
+        show(self.head, [*gap("top"), *parts["head"], *gap("head")])
         show(self.band, parts["band"])
+        show(self.below_band, gap("head") if parts["band"] else [])
         keys = [choice.key for choice in state.request.choices]
         picked = keys.index(state.picked) if state.picked in keys and not state.is_closed else None
         show(self.choices, parts["choices"], selected=picked)
@@ -186,8 +191,15 @@ class CardFrame(Vertical):
         if text_rows and self._text_height != text_rows:
             self._text_height = text_rows
             self.text.styles.height = text_rows
-        self.rule.set_class("rule" in blanks, "-spaced")
+        self._rule_gap = gap("rule")
         show(self.button, [*gap("button"), *parts["button"], *gap("bottom")])
+
+    def _block_rows(self, lens: Lens) -> int:
+        """The rows that the next layout leaves to the blocks."""
+        others = (self.head, self.band, self.below_band, self.choices, self.prompt, self.button)
+        taken = sum(len(each.lines) for each in others) + 1 + len(self._rule_gap)
+        taken += self._text_height if self.text_row.display else 0
+        return max(self._rows(lens) - taken, 1)
 
     def draw_rule(self, state: CardState, lens: Lens, moment: Moment) -> None:
         """The rule below the blocks: what of them has been on screen."""
@@ -197,7 +209,7 @@ class CardFrame(Vertical):
         first, last = self.blocks.scroll_offset.y + 1, self.blocks.last_visible
         total = len(self.blocks.source)
         seen = moment.is_seen and not state.is_closed
-        show(self.rule, [read_rule(first, last, total, cells, lens, seen=seen)])
+        show(self.rule, [*self._rule_gap, read_rule(first, last, total, cells, lens, seen=seen)])
 
     def draw_button(self, state: CardState, lens: Lens, moment: Moment) -> None:
         """The button alone, as while it is not armed yet."""

@@ -23,17 +23,18 @@ class BlocksView(LinesView, can_focus=False):
         self.glyphs: Glyphs = UNICODE
         self.is_seen = False
         """Whether the last line has been on screen since `begin`."""
+        self.room = 0
+        """The rows that the next layout gives this view: with more than these it is still laid out as before."""
 
     def begin(self) -> None:
         """Shows another request: nothing of it has been seen."""
         self.forget()
-        self.is_seen = False
+        self.is_seen, self.room = False, 0
         self._scroll_to_line(0)
 
     def show_lines(self, lines: list[Line]) -> None:
         self.show(lines_source(lines))
-        # Not before the layout: the height of a card before, or of other rows, is no height of these.
-        self.call_after_refresh(self._look)
+        self._look()
 
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self._look)
@@ -48,7 +49,8 @@ class BlocksView(LinesView, can_focus=False):
         self._look()
 
     def _look(self) -> None:
-        if self.size.height and self.last_visible >= len(self.source):
+        laid_out = 0 < self.size.height <= self.room
+        if laid_out and self.last_visible >= len(self.source):
             self.is_seen = True
         self.post_message(self.Read())
 
