@@ -1,4 +1,7 @@
-"""A launch that cannot work is not tried again by itself: one that dies at once, changed files, files that do not load."""
+"""A launch that cannot work is not tried again by itself: it dies at once, files changed, or files do not load."""
+
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -105,3 +108,14 @@ def test_a_file_that_hangs_while_it_is_loaded_blocks_and_says_so(bench: Bench, m
     with bench.host_here():
         run = blocked_by(bench, run_id, "load_failed")
     assert run.error_summary == "the workflow was not loaded within 30 s"
+
+
+def test_a_definition_that_cannot_be_read_holds_up_no_other_run(bench: Bench) -> None:
+    broken = bench.start(bench.write(DIES_AT_ONCE))
+    sound = bench.start(bench.write(GOES_ON, "other.py"))
+    with closing(sqlite3.connect(bench.store, isolation_level=None)) as connection:
+        connection.execute("UPDATE definitions SET document = x'7b7d' WHERE name = 'dies'")
+    with bench.host(drain=True) as host:
+        assert host.wait(timeout=15) == 0
+    assert bench.run(sound).status == "completed"
+    assert bench.run(broken).status == "queued"

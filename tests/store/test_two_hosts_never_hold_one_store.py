@@ -2,6 +2,7 @@
 
 import pytest
 
+from lockgate.flow import graph as graphs_of_the_process
 from lockgate.model.errors import Refused
 from lockgate.model.records import Actor
 from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
@@ -9,7 +10,7 @@ from lockgate.store import claims, commands, hosts, reads
 from lockgate.store.claims import Owner
 from lockgate.store.hosts import Identity
 
-from .conftest import HOST, USER, Bench, definition
+from .conftest import HOST, USER, Bench, definition, graph, written
 
 ONE = Identity(host_id="host-1", pid=4242, process_start="77", capacity=4)
 TWO = Identity(host_id="host-2", pid=4343, process_start="88", capacity=4)
@@ -101,6 +102,26 @@ def test_what_is_excluded_is_not_claimed(bench: Bench) -> None:
     first, second = bench.run_id(), bench.run_id()
     claimed = bench.write(lambda tx: claims.claim_next(tx, HOST, exclude=[first]))
     assert claimed.run.run_id == second
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE runs SET clock = 'never' WHERE run_id = ?",
+        "UPDATE definitions SET document = x'7b7d' WHERE definition_digest = "
+        "(SELECT definition_digest FROM runs WHERE run_id = ?)",
+    ],
+)
+def test_a_run_that_cannot_be_read_holds_up_nobody(bench: Bench, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    broken, sound = bench.run_id(made=definition(graph("broken"))), bench.run_id()
+    bench.file.connection.execute("PRAGMA ignore_check_constraints=ON")
+    bench.write(lambda tx: tx.connection.execute(damage, (broken,)))
+    monkeypatch.setattr(graphs_of_the_process, "_graphs", {})
+    before = bench.write(written)
+    assert bench.write(lambda tx: claims.claim_next(tx, HOST)).run.run_id == sound
+    assert bench.write(lambda tx: claims.claim_next(tx, HOST)) is None
+    assert bench.write(written) == before + 1
 
 
 def test_claims_of_a_dead_process_are_ended(bench: Bench) -> None:

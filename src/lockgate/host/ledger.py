@@ -13,7 +13,7 @@ from lockgate.host.launches import Claimed
 from lockgate.host.output import Printed
 from lockgate.host.processes import identify, this_process
 from lockgate.host.verdict import Ending
-from lockgate.model.errors import Refused, StoreBusy
+from lockgate.model.errors import DefinitionError, Refused, StoreBusy, StoreDamaged
 from lockgate.model.records import Receipt, Record
 from lockgate.model.statuses import OwnerKind
 from lockgate.store import claims, commands, hosts, outputs
@@ -125,8 +125,12 @@ class Ledger:
         """Takes the defaults of the decisions whose deadline has passed; whether any was taken."""
         now_ms = self._store.clock.now().wall_ms
         due = await self._read(lambda connection: hosts.due_deadlines(connection, now_ms))
-        receipts = [await self._write(partial(_expire, request_id)) for request_id in due]
-        return any(receipt.outcome == "accepted" for receipt in receipts)
+        taken = False
+        for request_id in due:
+            # One run that cannot be read, which the doctor names, must not hold up the defaults of the others.
+            with suppress(DefinitionError, StoreDamaged):
+                taken |= (await self._write(partial(_expire, request_id))).outcome == "accepted"
+        return taken
 
     async def end_abandoned(self) -> tuple[recovery.Orphan, ...]:
         """Ends the claims of processes that are gone; what they started is to be killed."""

@@ -66,7 +66,8 @@ class Scheduler:
             outlook = await self._ledger.outlook()
             if await self._act(outlook):
                 continue
-            if self._drain and not self._tasks and outlook.available_in_ms is None:
+            # What was due just now and was not claimed cannot be: its rows or its definition are damaged.
+            if self._drain and not self._tasks and (outlook.available_in_ms is None or outlook.available_in_ms <= 0):
                 return
             if len(self._tasks) < self._capacity or outlook.available_in_ms is not None:
                 self._standby.prepare()

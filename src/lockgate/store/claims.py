@@ -11,7 +11,7 @@ from lockgate.flow.claims import LONGEST_RETRY_MS
 from lockgate.flow.head import RunHead
 from lockgate.flow.sources import changed
 from lockgate.model.encoding import sha256
-from lockgate.model.errors import Refused, SourceChanged
+from lockgate.model.errors import DefinitionError, NotFound, Refused, SourceChanged, StoreDamaged
 from lockgate.model.records import (
     Actor,
     AttemptRow,
@@ -57,7 +57,10 @@ class Claimed(Record, frozen=True, kw_only=True):
 
 def claim(tx: Transaction, run_id: str, owner: Owner) -> Claimed:
     """Claims one named run. Raises NotFound, or Refused `not_claimable` or `not_yet`."""
-    head = heads.head(tx.connection, run_id)
+    return _claim(tx, heads.head(tx.connection, run_id), owner)
+
+
+def _claim(tx: Transaction, head: RunHead, owner: Owner) -> Claimed:
     token = secrets.token_hex(32)
     wish = t.Claim(
         token_hash=sha256(token.encode()),
@@ -67,23 +70,36 @@ def claim(tx: Transaction, run_id: str, owner: Owner) -> Claimed:
     )
     done = commit(tx, head, (wish,), owner.actor)
     generation = done.head.queue.generation
-    return Claimed(claim=ClaimToken(run_id=run_id, generation=generation, token=token), run=done.head.run)
+    return Claimed(claim=ClaimToken(run_id=head.run.run_id, generation=generation, token=token), run=done.head.run)
 
 
 def claim_next(tx: Transaction, owner: Owner, exclude: Iterable[str] = ()) -> Claimed | None:
     """Claims the next run for a host: answered ones first, then by availability; never an inline one.
 
+    A run whose rows or definition cannot be read is left for the doctor: it must not hold up the others.
     Raises Refused `host_replaced` for a host that another one has taken over from: only one may start workers.
     """
     host = host_state(tx.connection)
     if (host.host_id, host.epoch) != (owner.id, owner.host_epoch):
         raise Refused("host_replaced", f"another host has taken over from {owner.id}", host_id=owner.id)
-    exclusion = msgspec.json.encode(list(exclude)).decode()
+    left_out = list(exclude)
+    while (run_id := _next(tx, left_out)) is not None:
+        try:
+            head = heads.head(tx.connection, run_id)
+        except (DefinitionError, NotFound, StoreDamaged, msgspec.MsgspecError):
+            left_out.append(run_id)
+        else:
+            return _claim(tx, head, owner)
+    return None
+
+
+def _next(tx: Transaction, exclude: list[str]) -> str | None:
+    exclusion = msgspec.json.encode(exclude).decode()
     named = {"now": tx.now.wall_ms, "longest": LONGEST_RETRY_MS, "exclude": exclusion}
     for statement in ("next_answered", "next_queued"):
         row = tx.connection.execute(_HOSTS[statement], named).fetchone()
         if row is not None:
-            return claim(tx, row[0], owner)
+            return str(row[0])
     return None
 
 
