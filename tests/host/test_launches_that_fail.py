@@ -1,4 +1,4 @@
-"""A launch that cannot work is not tried again by itself: it dies at once, files changed, or files do not load."""
+"""A launch that cannot work is not tried again by itself: dead at once, changed files, files that do not load."""
 
 import sqlite3
 from contextlib import closing

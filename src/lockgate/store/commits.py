@@ -21,6 +21,7 @@ from lockgate.model.events import Event
 from lockgate.model.records import Actor, AttemptRow, ClaimToken, HeadState, Record, Reply, Row, RunRow, Value
 from lockgate.model.statuses import ActorKind
 from lockgate.store import heads
+from lockgate.store.asked import refuse_other_contract
 from lockgate.store.openfile import Transaction
 from lockgate.store.rows import save_row
 from lockgate.store.statements import load
@@ -193,6 +194,16 @@ def _check_values(connection: sqlite3.Connection, proposals: Sequence[t.AnyPropo
             if hash in given or connection.execute(_VALUES["has_value"], {"hash": hash}).fetchone() is not None:
                 continue
             raise Refused("value_missing", f"{name} names the value {hash[:12]}, which is not stored", name=name)
+        if isinstance(proposal, t.WaitForInput) and proposal.ask is not None:
+            refuse_other_contract(_content(connection, proposal.contract_hash, values), proposal.ask)
+
+
+def _content(connection: sqlite3.Connection, hash: str, values: Sequence[Value]) -> bytes:
+    """A value that comes with the proposals, or is stored already."""
+    for value in values:
+        if value.hash == hash:
+            return value.content
+    return bytes(connection.execute(_VALUES["value"], {"hash": hash}).fetchone()[0])
 
 
 def _hashes(proposal: msgspec.Struct) -> list[tuple[str, str]]:

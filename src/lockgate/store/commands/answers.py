@@ -14,6 +14,7 @@ from lockgate.model.encoding import MAX_OUTPUT_BYTES, checked, sha256, stored
 from lockgate.model.errors import NotFound
 from lockgate.model.records import Actor, DecisionRow, Human, Receipt, Record, RequestRow, SubmissionRow, Value
 from lockgate.model.statuses import ActorKind, SubmissionOutcome
+from lockgate.store.asked import refuse_altered
 from lockgate.store.commits import Committed
 from lockgate.store.contracts import check_schema
 from lockgate.store.openfile import Transaction
@@ -49,6 +50,7 @@ def answer(
 
     def transition(head: RunHead) -> t.Answer:
         if digest == request.digest:
+            refuse_altered(tx.connection, head.run, request, _decision(tx.connection, request_id))
             response = check_answer(head.graph.node(request.node_id).choices, choice, text)
             values.append(value_of(response))
         return t.Answer(
@@ -113,13 +115,17 @@ def submit(
     wish = Wish(command="submit", key=key, target=target, actor=speaker(actor), arguments=arguments)
     if row is None:
         return once(tx, wish, lambda: _missing(request_id))
-    transition = t.Submit(
-        request_id=request_id,
-        contract_hash=submission.contract_hash,
-        output_hash=output.hash,
-        submission_id=ids.submission_id(request_id, key),
-        source=source,
-    )
+
+    def transition(head: RunHead) -> t.Submit:
+        refuse_altered(tx.connection, head.run, read_row(RequestRow, row), _decision(tx.connection, request_id))
+        return t.Submit(
+            request_id=request_id,
+            contract_hash=submission.contract_hash,
+            output_hash=output.hash,
+            submission_id=ids.submission_id(request_id, key),
+            source=source,
+        )
+
     details = {"request_id": request_id, "output_hash": output.hash}
 
     def answer(done: Committed) -> Receipt:
