@@ -124,6 +124,17 @@ def test_a_run_that_cannot_be_read_holds_up_nobody(bench: Bench, monkeypatch: py
     assert bench.write(written) == before + 1
 
 
+def test_a_held_run_that_cannot_be_read_keeps_no_host_away(bench: Bench) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    broken, sound = bench.run_id(), bench.run_id()
+    bench.claim(broken)
+    bench.claim(sound)
+    bench.file.connection.execute("PRAGMA ignore_check_constraints=ON")
+    bench.write(lambda tx: tx.connection.execute("UPDATE runs SET clock = 'never' WHERE run_id = ?", (broken,)))
+    taken = bench.write(lambda tx: hosts.take_over(tx, TWO, dead))
+    assert (taken.epoch, taken.lost) == (2, (sound,))
+
+
 def test_claims_of_a_dead_process_are_ended(bench: Bench) -> None:
     run_id = bench.run_id()
     bench.claim(run_id, hosts.process_owner(31, "7"))

@@ -84,13 +84,19 @@ def claim_next(tx: Transaction, owner: Owner, exclude: Iterable[str] = ()) -> Cl
         raise Refused("host_replaced", f"another host has taken over from {owner.id}", host_id=owner.id)
     left_out = list(exclude)
     while (run_id := _next(tx, left_out)) is not None:
-        try:
-            head = heads.head(tx.connection, run_id)
-        except (DefinitionError, NotFound, StoreDamaged, msgspec.MsgspecError):
-            left_out.append(run_id)
-        else:
+        head = readable_head(tx.connection, run_id)
+        if head is not None:
             return _claim(tx, head, owner)
+        left_out.append(run_id)
     return None
+
+
+def readable_head(connection: sqlite3.Connection, run_id: str) -> RunHead | None:
+    """The head of a run, or None where its rows or its definition are damaged."""
+    try:
+        return heads.head(connection, run_id)
+    except (DefinitionError, NotFound, StoreDamaged, msgspec.MsgspecError):
+        return None
 
 
 def _next(tx: Transaction, exclude: list[str]) -> str | None:

@@ -1,7 +1,7 @@
 """The host's row, its workers' rows and its clock: takeover, renewal, deadlines, and when to look again."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -79,22 +79,26 @@ def take_over(tx: Transaction, host: Identity, is_alive: IsAlive) -> Takeover:
         },
     )
     tx.connection.execute(_HOSTS["orphan_workers"], {"at": tx.now.wall_ms})
-    lost = [held for held in held_claims(tx.connection) if _is_ownerless(held, tx, is_alive)]
-    for held in lost:
-        end_claim(tx, held, host_actor(host.host_id))
-    return Takeover(epoch=previous.epoch + 1, orphans=orphans, lost=tuple(held.run_id for held in lost))
+    lost = _end_ownerless(tx, held_claims(tx.connection), host.host_id, is_alive)
+    return Takeover(epoch=previous.epoch + 1, orphans=orphans, lost=lost)
 
 
 def end_lost_claims(tx: Transaction, host_id: str, is_alive: IsAlive) -> tuple[str, ...]:
     """Ends the claims of processes that are gone or silent past their lease; the runs that it freed."""
+    inline = [held for held in held_claims(tx.connection) if held.owner_kind is OwnerKind.PROCESS]
+    return _end_ownerless(tx, inline, host_id, is_alive)
+
+
+def _end_ownerless(tx: Transaction, held: Iterable[HeldClaim], host_id: str, is_alive: IsAlive) -> tuple[str, ...]:
+    """The runs that it freed. One that cannot be read is left to the doctor: the others need their host."""
     lost = [
-        held
-        for held in held_claims(tx.connection)
-        if held.owner_kind is OwnerKind.PROCESS and _is_ownerless(held, tx, is_alive)
+        each
+        for each in held
+        if _is_ownerless(each, tx, is_alive) and claims.readable_head(tx.connection, each.run_id) is not None
     ]
-    for held in lost:
-        end_claim(tx, held, host_actor(host_id))
-    return tuple(held.run_id for held in lost)
+    for each in lost:
+        end_claim(tx, each, host_actor(host_id))
+    return tuple(each.run_id for each in lost)
 
 
 def end_claim(tx: Transaction, held: HeldClaim, actor: Actor) -> None:
