@@ -1,5 +1,6 @@
 """What is wrong with a workflow file is said with file, node and reason, and can hurt nobody."""
 
+import os
 import textwrap
 import time
 from collections.abc import Callable
@@ -79,6 +80,25 @@ def test_a_hard_exit_while_loading(write: Write) -> None:
 def test_a_death_by_signal_while_loading(write: Write) -> None:
     file = write("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     assert "signal 9" in refusal(file).reason
+
+
+def test_a_script_that_starts_itself_is_told_to_guard_it(write: Write, tmp_path: Path) -> None:
+    """Without the refusal each loading child would load the file again, without end."""
+    file = write(
+        f"""
+        import asyncio
+        from lockgate import Workflow, compute, execute, open_store
+        flow = Workflow("flow", start="a", nodes={{"a": compute(lambda ctx: 1)}})
+
+        async def main():
+            async with open_store({str(tmp_path / "s.sqlite")!r}, create=True) as store:
+                await execute(flow, None, store=store)
+
+        asyncio.run(main())
+        """
+    )
+    assert 'guard that with `if __name__ == "__main__":`' in refusal(file).reason
+    assert os.environ.get("LOCKGATE_LOADING") is None
 
 
 def test_a_file_that_hangs_ends_at_the_limit_with_all_its_children(write: Write, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from lockgate.engine import places
+from lockgate.engine.loading import refuse_while_loading
 from lockgate.engine.sources import measure
 from lockgate.flow import graph
 from lockgate.flow.authoring.workflow import Workflow
@@ -51,6 +52,7 @@ class Checked:
 
 def described(workflow: Workflow, *, caller: Path | None = None) -> Checked:
     """A workflow of this very process, with its sources as they are loaded here."""
+    refuse_while_loading()
     here = (caller or Path.cwd()).resolve()
     document = stored(workflow.document())
     file = Path(workflow.file).resolve() if workflow.file is not None else None
@@ -81,6 +83,7 @@ def check(reference: str, *, caller: Path | None = None, data_dir: Path | None =
 
 def probe(file: Path, name: str | None, *, caller: Path, limit: float = LIMIT) -> Checked:
     """Loads one file in a child. The child is killed, with all it started, when the limit is over."""
+    refuse_while_loading()
     root = places.project_dir(file, caller)
     command = [sys.executable, "-P", "-m", "lockgate.engine.probe", str(file), str(root)]
     answer, errors, status = _ask(command + ([name] if name else []), file, limit)

@@ -1,5 +1,6 @@
 """Loads a workflow file in this process, and says in one error what is wrong with it."""
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,9 @@ from lockgate.engine.places import project_dir as project_dir_of
 from lockgate.engine.sources import measure
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.model.errors import DefinitionError, NotFound
+
+LOADING = "LOCKGATE_LOADING"
+"""Names the workflow file that this process, or one above it, is loading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,27 @@ def _execute(file: Path, content: bytes, root: Path) -> ModuleType:
         if place not in sys.path:
             sys.path.insert(0, place)
     sys.modules[module.__name__] = module
+    os.environ[LOADING] = str(file)
     try:
         exec(compile(content, str(file), "exec"), module.__dict__)
     except SyntaxError as problem:
         raise DefinitionError(_syntax(problem, file), file=str(file)) from problem
     except (Exception, SystemExit) as problem:
         raise _refusal(problem, file, content) from problem
+    finally:
+        del os.environ[LOADING]
     return module
+
+
+def refuse_while_loading() -> None:
+    """Raises DefinitionError inside a process that is loading a workflow file, and in what that has started.
+
+    A script that starts runs of itself without a `__main__` guard would load itself again, without end.
+    """
+    file = os.environ.get(LOADING)
+    if file is not None:
+        reason = 'it starts or loads workflows while it is loaded: guard that with `if __name__ == "__main__":`'
+        raise DefinitionError(reason, file=file)
 
 
 def _refusal(problem: BaseException, file: Path, content: bytes) -> DefinitionError:
