@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lockgate.model.events import EVENT_TYPES
+from lockgate.model.events import PAYLOADS
 from lockgate.store import reads
 from lockgate.view.cells import line_width, plain
 from lockgate.view.events import _MARKS, _WORDERS, detail, shown_event
@@ -17,8 +17,8 @@ LENS = Lens(NOW, 120, 40, zone=ZONE)
 
 
 def test_nothing_tells_of_events_that_do_not_exist() -> None:
-    assert set(_WORDERS) <= EVENT_TYPES
-    assert set(_MARKS) <= EVENT_TYPES
+    assert set(_WORDERS) <= PAYLOADS.keys()
+    assert set(_MARKS) <= PAYLOADS.keys()
 
 
 def test_a_row_of_the_picture() -> None:
@@ -61,7 +61,7 @@ def test_a_computed_limit_may_be_none(timeout_ms: int | None, words: str) -> Non
     assert detail(event(1, "14:00:00.000", "node_timeout_set", timeout_ms=timeout_ms)) == words
 
 
-@pytest.mark.parametrize("type", sorted(EVENT_TYPES))
+@pytest.mark.parametrize("type", sorted(PAYLOADS))
 def test_a_payload_that_is_not_what_it_should_be_breaks_nothing(type: str) -> None:
     for payload in ({}, {"effect": 3}, {"clocks": None, "outcome": None}, {"birth": []}, {"request": None}):
         shown = shown_event(event(1, "14:00:00.000", type, **payload))

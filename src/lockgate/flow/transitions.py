@@ -282,4 +282,3 @@ AnyCommand = (
     | ResolveEffect
     | ChangeSettings
 )
-Transition = AnyProposal | AnyCommand

@@ -310,7 +310,6 @@ PAYLOADS: dict[str, type[Payload]] = {
     "notified": Notified,
 }
 
-EVENT_TYPES = frozenset(PAYLOADS)
 NO_CHAIN = ""
 """The chain head of a run before its first event; `prev` is null then."""
 
