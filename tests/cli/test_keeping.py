@@ -199,6 +199,21 @@ def test_a_prune_is_a_plan_until_it_is_applied(lockgate: Command, home: Path, ru
     assert (home / "old.sqlite").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_receipt_of_a_pruned_run_is_told_for_what_it_still_proves(lockgate: Command, home: Path, run_id: str) -> None:
+    (decision,) = lockgate("audit", run_id, "--json").document["decisions"]
+    lockgate("prune", "--with-decisions", "--older-than", "1h", "--apply", "--backup", "old.sqlite")
+    file = home / "receipt.json"
+    # Nothing is left that could say which choice it was: the audit must not sound as if it had looked.
+    file.write_text(json.dumps({**decision, "choice": "stop"}))
+    said = lockgate("audit", run_id, "--receipt", str(file))
+    assert said.code == 0
+    assert "1 kept receipt named by the tombstone, place and hash." in said.out
+    assert "as told" not in said.out
+    assert "is compared with nothing" in said.out
+    file.write_text(json.dumps({**decision, "seq": decision["seq"] + 1}))
+    held(lockgate("audit", run_id, "--receipt", str(file), "--json"), "audit", 1)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
