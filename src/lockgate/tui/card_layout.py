@@ -110,9 +110,17 @@ class CardFrame(Vertical):
             show(block, [])
         self.text_row.display = self.blocks.display = False
 
+    @property
+    def text_cells(self) -> int:
+        """The cells of a preformatted line: the card's less padding, the bar, a blank, the sign, an ellipsis."""
+        return max(1, self.blocks.size.width - 2 * PADDING - 4)
+
     def _block_lines(self, state: CardState, cells: int, lens: Lens) -> list[Line]:
         request = state.request
-        rows = [padded(row, cells, lens) for row in block_lines(request.blocks, cells - 2 * PADDING, lens)]
+        rows = [
+            padded(row, cells, lens)
+            for row in block_lines(request.blocks, cells - 2 * PADDING, lens, shift=state.shift)
+        ]
         if request.kind is not RequestKind.DECISION and not state.is_closed:
             rows += [EMPTY, *submit_lines(request, cells, lens)]
         return rows

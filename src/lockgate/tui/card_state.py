@@ -18,7 +18,8 @@ class Phase(StrEnum):
 
 
 class CardState(msgspec.Struct, frozen=True):
-    """`tried_at` is when a press of this card lost, `mine` that a press of it won."""
+    """`tried_at` is when a press of this card lost, `mine` that a press of it won; `shift` is how many characters
+    of preformatted text lie left of the view."""
 
     request: ShownRequest
     picked: str | None = None
@@ -26,6 +27,7 @@ class CardState(msgspec.Struct, frozen=True):
     phase: Phase = Phase.OPEN
     mine: bool = False
     tried_at: int | None = None
+    shift: int = 0
     barred: str = ""
     """Why nothing can be recorded from here at all; empty where it can."""
 

@@ -24,6 +24,9 @@ from lockgate.tui.screens.card_view import CardView
 from lockgate.tui.widgets.answer_text import AnswerText
 from lockgate.view.snapshots import ShownRequest
 
+SIDEWAYS = 16
+"""Characters by which preformatted text moves at a key."""
+
 PRESSES = {
     Press.EARLY: "",
     Press.REPEATED: "that was a held key or a paste; press ctrl+s once",
@@ -41,6 +44,8 @@ class CardScreen(CardView):
         Binding("ctrl+s", "record", "record", id="card.record", priority=True),
         Binding("pagedown,space", "read(1)", "read on", id="card.page_down"),
         Binding("pageup", "read(-1)", "read back", id="card.page_up"),
+        Binding("right", "sideways(1)", "preformatted text further right", id="card.right"),
+        Binding("left", "sideways(-1)", "preformatted text back left", id="card.left"),
         Binding("tab", "field", "to the text and back", id="card.field", priority=True),
         Binding("enter", "open_run", "open the run of a record", id="card.open"),
         Binding("y", "copy_draft", "copy the draft of a record", id="card.copy"),
@@ -277,6 +282,15 @@ class CardScreen(CardView):
     def action_read(self, step: int) -> None:
         self._guard.saw_key()
         self.frame.blocks.page(step)
+
+    def action_sideways(self, step: int) -> None:
+        """Preformatted text is never wrapped: what is wider than the card is read by moving it."""
+        self._guard.saw_key()
+        state = self._state
+        if state is not None:
+            shift = min(max(0, state.shift + step * SIDEWAYS), self._hidden(state))
+            self._state = replace(state, shift=shift)
+            self._draw()
 
     def action_open_run(self) -> None:
         state = self._state

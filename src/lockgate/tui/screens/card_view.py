@@ -17,6 +17,7 @@ from lockgate.tui.commit import Commit
 from lockgate.tui.guard import Guard
 from lockgate.tui.widgets.blocks_view import BlocksView
 from lockgate.tui.widgets.line_block import LineBlock
+from lockgate.view.blocks import widest
 from lockgate.view.cells import Line, Span
 from lockgate.view.header import status_line
 from lockgate.view.lens import Lens
@@ -145,7 +146,13 @@ class CardView(ModalScreen[None]):
             count = len(state.request.choices)
             pick = f"1-{count}" if count > 1 else "1"
             keys = [(pick, "pick"), ("ctrl+s", "record"), ("PgDn", "read on"), ("Tab", "text"), ("esc", "close")]
+            if self._hidden(state):
+                keys.insert(3, ("← →", "sideways"))
         self._status.show([status_line(keys, self._notice(state), lens)])
+
+    def _hidden(self, state: CardState) -> int:
+        """How many characters of the widest preformatted line do not fit beside the others."""
+        return max(0, widest(state.request.blocks) - self.frame.text_cells)
 
     def _notice(self, state: CardState) -> Line:
         """The right end of the status line: what was just said, else whether there is a draft."""
