@@ -10,30 +10,10 @@ from textual import events
 from lockgate.model.errors import StoreBusy
 from lockgate.model.statuses import Provenance, RequestStatus
 from lockgate.tui.guard import ARM_MS
-from lockgate.tui.screens import card_view as card_module
 from lockgate.view.snapshots import Block, ShownRequest, ShownResolution
+from tests.tui.hand import Hand
 from tests.tui.stage import on_stage, receipt, with_request
 from tests.view.picture import NOW, snapshot
-
-
-class Hand:
-    """The clock of the card's guard, which a test moves instead of waiting."""
-
-    def __init__(self) -> None:
-        self.seconds = 1_000.0
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    def wait(self, ms: float = ARM_MS + 1) -> None:
-        self.seconds += ms / 1000
-
-
-@pytest.fixture
-def hand(monkeypatch: pytest.MonkeyPatch) -> Hand:
-    hand = Hand()
-    monkeypatch.setattr(card_module, "time", hand)
-    return hand
 
 
 def the_release() -> ShownRequest:

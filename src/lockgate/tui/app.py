@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -21,6 +22,7 @@ from lockgate.tui import terminal
 from lockgate.tui.assets import css_dir
 from lockgate.tui.commands import LockgateCommands
 from lockgate.tui.drafts import Drafts
+from lockgate.tui.hush import PAUSE_S, Hush
 from lockgate.tui.keynames import action_ids, groups
 from lockgate.tui.notices import Notices
 from lockgate.tui.options import Options
@@ -82,6 +84,7 @@ class LockgateApp(App[int], inherit_bindings=False):
         self.lifeline = terminal.Lifeline(self)
         self.main = MainScreen()
         self._card: CardScreen | None = None
+        self._letters = Hush()
         self._interrupted_at = float("-inf")
         self._ticks = 0
         self._ticked_at: Now | None = None
@@ -126,6 +129,26 @@ class LockgateApp(App[int], inherit_bindings=False):
     def on_unmount(self) -> None:
         terminal.pop_title(self)
         self.lifeline.release()
+
+    # Keys
+
+    async def on_event(self, event: events.Event) -> None:
+        """Every key passes here when it arrives, and most again when no widget took it."""
+        if isinstance(event, events.Key) and self._rests(event):
+            return
+        await super().on_event(event)
+
+    def _rests(self, event: events.Key) -> bool:
+        """Whether the key belongs to a text that was typed into a card which is a record now, or closed."""
+        if self.has_open_card and self.card.swallows(event):
+            return True
+        if not (event.is_printable and self._letters.covers(event.time)):
+            return False
+        return bool(self.screen_stack) and self.screen is self.main
+
+    def rest_letters(self) -> None:
+        """Letters do nothing for a moment: the key that closed a card may have been part of a text."""
+        self._letters.begin(time.monotonic(), PAUSE_S)
 
     # Snapshots
 

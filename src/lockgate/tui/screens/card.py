@@ -6,6 +6,7 @@ key and pasted text record nothing. Escape decides nothing, and what was typed i
 commit, and shows what the store says: its own record, somebody else's, or why it was refused.
 """
 
+import time
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from lockgate.tui.card_layout import is_too_small
 from lockgate.tui.card_state import CardState, Phase
 from lockgate.tui.commit import Commit
 from lockgate.tui.guard import Press
+from lockgate.tui.hush import RECORD_S
 from lockgate.tui.screens.card_view import CardView
 from lockgate.tui.widgets.answer_text import AnswerText
 from lockgate.view.snapshots import ShownRequest
@@ -59,6 +61,7 @@ class CardScreen(CardView):
         phase = Phase.OPEN if request.is_pending else Phase.CLOSED
         self._state = CardState(request, phase=phase, barred=self.lockgate.why_no_answer)
         self._commit, self._said = None, ""
+        self._hush.end()
 
     def on_screen_resume(self) -> None:
         state = self._state
@@ -87,10 +90,18 @@ class CardScreen(CardView):
             self._draw()
 
     def _close_to_record(self, state: CardState) -> None:
-        """The request was decided: the card becomes its record, and what was typed can only be copied."""
+        """The request was decided: the card becomes its record, and what was typed can only be copied.
+
+        Whoever typed has not seen it yet: the text keeps the focus, and what follows of it does nothing.
+        """
+        self._keep_typed()
         self._state = state
-        self.set_focus(None)
-        self.frame.text.read_only = True
+        text = self.frame.text
+        text.read_only = True
+        if not text.has_focus:
+            self.set_focus(None)
+        if not state.mine:
+            self._hush.begin(time.monotonic(), RECORD_S)
         self._said = ""
         if state.mine:
             self.lockgate.drafts.drop(state.request.request_id)
@@ -182,18 +193,22 @@ class CardScreen(CardView):
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
-        state = self._state
+        if self._keep_typed():
+            self._guard.saw_key()
+            self._said = ""
+            self._draw()
+
+    def _keep_typed(self) -> bool:
+        """Keeps what the text holds as the draft of the picked choice; False where it is kept already."""
+        state, typed = self._state, self.frame.text.text
         if state is None or state.phase is not Phase.OPEN or not state.takes_text or state.picked is None:
-            return
-        typed = self.frame.text.text
+            return False
         if typed == state.text:
-            return
-        self._guard.saw_key()
+            return False
         drafts, request_id = self.lockgate.drafts, state.request.request_id
         drafts.keep(request_id, drafts.of(request_id).with_text(state.picked, typed))
         self._state = replace(state, text=typed)
-        self._said = ""
-        self._draw()
+        return True
 
     @on(AnswerText.Pasted)
     def _pasted(self) -> None:
@@ -296,6 +311,7 @@ class CardScreen(CardView):
         state = self._state
         if state is not None and state.is_closed:
             self.dismiss()
+            self.lockgate.rest_letters()
             self.lockgate.main.select_run(state.request.run_id)
 
     def action_copy_draft(self) -> None:

@@ -15,6 +15,7 @@ from lockgate.tui.card_layout import CardFrame, Moment
 from lockgate.tui.card_state import CardState, Phase
 from lockgate.tui.commit import Commit
 from lockgate.tui.guard import Guard
+from lockgate.tui.hush import Hush
 from lockgate.tui.widgets.blocks_view import BlocksView
 from lockgate.tui.widgets.line_block import LineBlock
 from lockgate.view.blocks import widest
@@ -24,6 +25,10 @@ from lockgate.view.lens import Lens
 
 if TYPE_CHECKING:
     from lockgate.tui.app import LockgateApp
+
+
+RECORD_KEYS = frozenset(("escape", "y", "up", "down", "left", "right", "pageup", "pagedown", "home", "end", "ctrl+c"))
+"""What acts on a record from its first moment; everything else may still be meant for the text."""
 
 
 class CardView(ModalScreen[None]):
@@ -36,6 +41,7 @@ class CardView(ModalScreen[None]):
         self.frame = CardFrame()
         self._status = LineBlock(ground="surface", id="card-status")
         self._guard = Guard(lambda: time.monotonic() * 1000)
+        self._hush = Hush()
         self._state: CardState | None = None
         self._commit: Commit | None = None
         self._arming: Timer | None = None
@@ -70,9 +76,26 @@ class CardView(ModalScreen[None]):
         self._draw()
         self.call_after_refresh(self._draw)
 
+    def swallows(self, event: events.Key) -> bool:
+        """Whether the key is typing that goes on though the card has become a record."""
+        if self._state is None or not self._state.is_closed or event.key in RECORD_KEYS:
+            return False
+        if not self._hush.covers(event.time):
+            return False
+        self._hush.prolong(event.time)
+        self._say_once("a record now: esc closes it")
+        return True
+
+    def _say_once(self, text: str) -> None:
+        if self._said != text:
+            self.say(text)
+
     async def on_event(self, event: events.Event) -> None:
         """Acts on keys one after the other: what follows a pick in a burst is text of the pick."""
         if isinstance(event, events.Key) and self.app.screen_stack:  # empty while the app ends
+            if self.swallows(event):
+                event.stop()
+                return
             if self.focused is None:
                 if await self.app._check_bindings(event.key):
                     return
