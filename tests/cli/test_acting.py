@@ -90,6 +90,13 @@ def test_an_unknown_run_has_no_trace_and_no_frame(lockgate: Command, run_id: str
     assert lockgate(*arguments, "--json").code == 4
 
 
+def test_a_frame_is_one_document_too(lockgate: Command, run_id: str) -> None:
+    frame = lockgate("--once", "--size", "80x24", "--json").document
+    hold(frame, "frame")
+    assert (frame["columns"], frame["rows"], len(frame["lines"])) == (80, 24, 24)
+    assert any("plain" in line for line in frame["lines"])
+
+
 def test_pause_resume_and_cancel_say_what_became_of_them(lockgate: Command, run_id: str) -> None:
     for command, word in (("pause", "paused"), ("resume", "queued"), ("cancel", "cancelled")):
         said = lockgate(command, run_id, "--json")

@@ -106,6 +106,8 @@ def lockgate(context: click.Context, run_id: str | None, read_only: bool, once: 
     if size is not None and not once:
         raise click.UsageError("--size belongs to --once")
     call: Call = context.obj
+    if call.as_json and not once:
+        raise click.UsageError("the dashboard has no --json: lockgate runs --json lists the runs")
     return print_once(call, size, run_id) if once else open_on(call, run_id, read_only)
 
 

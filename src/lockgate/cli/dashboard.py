@@ -44,7 +44,11 @@ def print_once(call: Call, size: str | None, run: str | None) -> int:
 
     lens = call.lens()
     text = once_frame(call.db, columns=columns, rows=rows, glyphs=lens.glyphs, zone=lens.zone, run_id=run_id)
-    call.say(text.rstrip("\n"))
+    if call.as_json:
+        lines = text.rstrip("\n").split("\n")
+        call.document({"schema": "lockgate.frame.v1", "columns": columns, "rows": rows, "lines": lines})
+    else:
+        call.say(text.rstrip("\n"))
     return OK
 
 

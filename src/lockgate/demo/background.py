@@ -1,5 +1,6 @@
 """The demo's host: another process that lives no longer than the demo."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,10 +18,13 @@ def background_host(place: Place) -> Iterator[subprocess.Popen[bytes]]:
     The host holds the reading end of a pipe and stops when it closes: so it also stops when the demo is killed.
     """
     command = [sys.executable, "-m", "lockgate", "host", "--leash", "--db", str(place.store)]
+    # A caller's GIT_DIR would lead the demo's git commands to another repository.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     with place.host_log.open("ab") as log:
         host = subprocess.Popen(
             command,
             cwd=place.directory,
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
