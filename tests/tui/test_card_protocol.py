@@ -54,6 +54,30 @@ async def test_a_held_recording_key_records_nothing(hand: Hand) -> None:
         assert stage.desk.answers == []
 
 
+async def test_a_paste_that_waits_for_a_slow_screen_records_nothing(hand: Hand) -> None:
+    async with on_stage() as stage:
+        await stage.press("d", "1")
+        hand.wait()
+        burst = [events.Key(key, key if len(key) == 1 else None) for key in ("l", "i", "ctrl+s", "p", "ctrl+s")]
+        for key in burst:
+            hand.wait(300)  # each is acted on late, though they came together
+            stage.app.post_message(key)
+            await stage.pilot.pause()
+        assert stage.desk.answers == []
+        await stage.press("ctrl+s")
+        assert len(stage.desk.answers) == 1
+
+
+async def test_a_press_from_before_the_card_was_armed_records_nothing(hand: Hand) -> None:
+    async with on_stage() as stage:
+        await stage.press("d", "1")
+        early = events.Key("ctrl+s", None)
+        hand.wait()
+        stage.app.post_message(early)
+        await stage.pilot.pause()
+        assert stage.desk.answers == []
+
+
 async def test_each_pick_arms_anew(hand: Hand) -> None:
     async with on_stage() as stage:
         await stage.press("d", "1")

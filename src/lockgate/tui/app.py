@@ -50,6 +50,7 @@ SLEPT_MS = 30_000
 UNFOCUSED_TICKS = 10
 """While the person looks elsewhere, times move with every tenth tick only."""
 KEYED = (LinesView, LineList, TimelinePane, DetailPane)
+ARRIVALS = (events.Key, events.Paste)
 STYLE_SHEETS = ("app.tcss", "main.tcss", "card.tcss", "small.tcss")
 
 
@@ -134,6 +135,8 @@ class LockgateApp(App[int], inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """Every key passes here when it arrives, and most again when no widget took it."""
+        if self._card is not None and isinstance(event, ARRIVALS) and not event.is_forwarded:
+            self._card.arrived(event.time)
         if isinstance(event, events.Key) and self._rests(event):
             return
         await super().on_event(event)

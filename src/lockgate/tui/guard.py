@@ -3,6 +3,9 @@
 A decision must never come from a key that was held down, from pasted text, or from the key that was meant for the
 screen below. So recording is armed only some time after the card opened and after each pick; a press that follows
 another key within a repeat's distance is not a press; and one press is latched until its outcome is known.
+
+Keys are judged by the moment they arrived. While the screen is slow they wait, and the moment at which a key is
+acted on says nothing: between two keys of one paste there may be any time.
 """
 
 from collections.abc import Callable
@@ -25,12 +28,12 @@ class Press(StrEnum):
 
 
 class Guard:
-    """Judges presses by a monotonic clock in milliseconds."""
+    """Judges presses by a monotonic clock in milliseconds; `arrived` is told each key before it acts."""
 
     def __init__(self, clock_ms: Callable[[], float]) -> None:
         self._clock_ms = clock_ms
         self._armed_at = 0.0
-        self._last_key = float("-inf")
+        self._arrived_at = self._before = float("-inf")
         self._latched = False
         self.arm()
 
@@ -48,19 +51,17 @@ class Guard:
     def is_armed(self) -> bool:
         return self.left_ms == 0 and not self._latched
 
-    def saw_key(self) -> None:
-        """Notes that any other key arrived."""
-        self._last_key = self._clock_ms()
+    def arrived(self, at_ms: float) -> None:
+        """Notes that any key, paste or click arrived then, also the one that is judged next."""
+        self._before, self._arrived_at = max(self._before, self._arrived_at), at_ms
 
     def press(self) -> Press:
-        """Judges one press; the one that counts latches, and nothing counts again before `arm`."""
-        now = self._clock_ms()
-        close, self._last_key = now - self._last_key < REPEAT_MS, now
+        """Judges what arrived last; the one that counts latches, and nothing counts again before `arm`."""
         if self._latched:
             return Press.LATCHED
-        if self._armed_at > now:
+        if self._arrived_at < self._armed_at:
             return Press.EARLY
-        if close:
+        if self._arrived_at - self._before < REPEAT_MS:
             return Press.REPEATED
         self._latched = True
         return Press.COUNTS

@@ -113,14 +113,12 @@ class CardScreen(CardView):
 
     def action_pick(self, number: int) -> None:
         state = self._state
-        self._guard.saw_key()
         if state is None or state.phase is not Phase.OPEN or number > len(state.request.choices):
             return
         self._pick(state, number, focus_text=True)
 
     def action_pick_by(self, step: int) -> None:
         state = self._state
-        self._guard.saw_key()
         if state is None or state.phase is not Phase.OPEN or not state.request.choices:
             return
         keys = [choice.key for choice in state.request.choices]
@@ -144,13 +142,16 @@ class CardScreen(CardView):
             self.set_focus(None)
 
     def action_field(self) -> None:
-        self._guard.saw_key()
         state = self._state
         text = self.frame.text
         if state is not None and state.takes_text and not text.has_focus and not state.is_closed:
             self.set_focus(text, scroll_visible=False)
         else:
             self.set_focus(None)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """A click is judged by when the button came up: the click itself is made only as that is handled."""
+        self.arrived(event.time)
 
     def on_click(self, event: events.Click) -> None:
         frame = self.frame
@@ -194,7 +195,6 @@ class CardScreen(CardView):
     @on(TextArea.Changed)
     def _typed(self) -> None:
         if self._keep_typed():
-            self._guard.saw_key()
             self._said = ""
             self._draw()
 
@@ -211,28 +211,23 @@ class CardScreen(CardView):
         return True
 
     @on(AnswerText.Pasted)
-    def _pasted(self) -> None:
-        self._guard.saw_key()
+    def _pasted(self, message: AnswerText.Pasted) -> None:
+        self.arrived(message.time)
 
     @on(AnswerText.Cut)
     def _cut(self, message: AnswerText.Cut) -> None:
         characters = "1 character" if message.lost == 1 else f"{message.lost} characters"
         self.say(f"the paste was cut by {characters}: this is all that may be recorded")
 
-    def on_key(self, event: events.Key) -> None:
-        self._guard.saw_key()
-
     # Recording
 
     def action_record(self) -> None:
         state = self._state
         if state is None or state.phase is not Phase.OPEN:
-            self._guard.saw_key()
             return
         blocks = self.frame.blocks
         why = state.why_not(unread=0, armed_in_ms=0, is_seen=blocks.is_seen)
         if why or state.picked is None or is_too_small(self.lens()):
-            self._guard.saw_key()
             self._draw_button()
             return
         press = self._guard.press()
@@ -295,12 +290,10 @@ class CardScreen(CardView):
     # Leaving
 
     def action_read(self, step: int) -> None:
-        self._guard.saw_key()
         self.frame.blocks.page(step)
 
     def action_sideways(self, step: int) -> None:
         """Preformatted text is never wrapped: what is wider than the card is read by moving it."""
-        self._guard.saw_key()
         state = self._state
         if state is not None:
             shift = min(max(0, state.shift + step * SIDEWAYS), self._hidden(state))

@@ -76,6 +76,10 @@ class CardView(ModalScreen[None]):
         self._draw()
         self.call_after_refresh(self._draw)
 
+    def arrived(self, at: float) -> None:
+        """Notes when a key, a paste or a click came in, before it acts; in seconds of the monotonic clock."""
+        self._guard.arrived(at * 1000)
+
     def swallows(self, event: events.Key) -> bool:
         """Whether the key is typing that goes on though the card has become a record."""
         if self._state is None or not self._state.is_closed or event.key in RECORD_KEYS:

@@ -44,9 +44,14 @@ class ConfirmScreen(ModalScreen[None]):
     def on_resize(self) -> None:
         self._draw()
 
-    def on_key(self, event: events.Key) -> None:
-        if event.key != "y":
-            self._guard.saw_key()
+    async def on_event(self, event: events.Event) -> None:
+        """Acts on keys one after the other, so that each is judged by its own moment."""
+        if isinstance(event, events.Key) and self.app.screen_stack:  # empty while the app ends
+            self._guard.arrived(event.time * 1000)
+            if await self.app._check_bindings(event.key):
+                event.stop()
+                return
+        await super().on_event(event)
 
     def _draw(self, note: str = "") -> None:
         width = min(WIDTH, self.app.size.width - 2) - 6
