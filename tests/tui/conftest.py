@@ -4,6 +4,7 @@ import pytest
 from textual import message
 
 from lockgate.tui import app as app_module
+from lockgate.tui import commit
 from lockgate.tui.screens import card, card_view, confirm
 from tests.tui.hand import Hand
 
@@ -12,7 +13,7 @@ from tests.tui.hand import Hand
 def hand(monkeypatch: pytest.MonkeyPatch) -> Hand:
     """The clock of keys and presses in the hand of the test."""
     hand = Hand()
-    for module in (app_module, card, card_view, confirm):
+    for module in (app_module, commit, card, card_view, confirm):
         monkeypatch.setattr(module, "time", hand)
     monkeypatch.setattr(message, "_time", hand)
     return hand

@@ -296,6 +296,26 @@ async def test_a_locked_store_is_tried_under_one_key_until_it_answers(hand: Hand
         assert len(keys) == 1
 
 
+async def test_it_says_locked_only_once_the_store_said_so(hand: Hand) -> None:
+    async with on_stage() as stage:
+        stage.desk.hold = asyncio.Event()
+        stage.desk.replies.append(StoreBusy("state.sqlite", 5000))
+        await stage.press("d", "1")
+        hand.wait()
+        await stage.press("ctrl+s")
+        hand.wait(4_000)
+        await stage.resize((119, 40))
+        assert stage.says("recording")
+        assert not stage.says("store is locked")
+        stage.desk.hold.set()
+        stage.desk.hold = held = asyncio.Event()
+        await stage.pilot.pause()
+        hand.wait(2_000)
+        await stage.resize((120, 40))
+        assert stage.says("recording, store is locked 6 s")
+        held.set()
+
+
 async def test_while_it_records_nothing_else_is_taken(hand: Hand) -> None:
     async with on_stage() as stage:
         stage.desk.hold = asyncio.Event()

@@ -120,6 +120,20 @@ def test_a_signal_under_an_open_card_decides_nothing(terminal: Terminal) -> None
     assert terminal.is_restored
 
 
+def test_a_signal_ends_it_amid_a_flood_of_keys(terminal: Terminal) -> None:
+    terminal.child.send("d")
+    terminal.until("Decision")
+    terminal.child.send("2")
+    terminal.until("What should change?")
+    for _ in range(100):
+        terminal.child.send("line of a long text " * 50)
+        terminal.read(0.005)
+    terminal.child.kill(signal.SIGTERM)
+    assert terminal.ended(2)
+    assert terminal.child.exitstatus == 128 + signal.SIGTERM
+    assert terminal.is_restored
+
+
 @pytest.mark.parametrize("ignore_hup", [False, True])
 def test_a_terminal_that_is_gone_ends_it(path: Path, ignore_hup: bool) -> None:
     shown = Terminal(path, ignore_hup=ignore_hup)

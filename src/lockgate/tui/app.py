@@ -4,6 +4,7 @@ The app owns what outlives a screen: the options, the drafts, the workers and th
 store: the feed's worker posts snapshots, and a feed that fails becomes a status and is started again.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -22,6 +23,7 @@ from lockgate.tui import terminal
 from lockgate.tui.assets import css_dir
 from lockgate.tui.commands import LockgateCommands
 from lockgate.tui.drafts import Drafts
+from lockgate.tui.flood import Flood
 from lockgate.tui.hush import PAUSE_S, Hush
 from lockgate.tui.keynames import action_ids, groups
 from lockgate.tui.notices import Notices
@@ -50,6 +52,7 @@ SLEPT_MS = 30_000
 UNFOCUSED_TICKS = 10
 """While the person looks elsewhere, times move with every tenth tick only."""
 KEYED = (LinesView, LineList, TimelinePane, DetailPane)
+FLOODED = "more keys came than can be taken: the rest of them is left out"
 ARRIVALS = (events.Key, events.Paste)
 STYLE_SHEETS = ("app.tcss", "main.tcss", "card.tcss", "small.tcss")
 
@@ -85,7 +88,8 @@ class LockgateApp(App[int], inherit_bindings=False):
         self.lifeline = terminal.Lifeline(self)
         self.main = MainScreen()
         self._card: CardScreen | None = None
-        self._letters = Hush()
+        self._letters, self._flood = Hush(), Flood()
+        self._has_dropped = False
         self._interrupted_at = float("-inf")
         self._ticks = 0
         self._ticked_at: Now | None = None
@@ -133,13 +137,42 @@ class LockgateApp(App[int], inherit_bindings=False):
 
     # Keys
 
+    def post_message(self, message: Message) -> bool:
+        """Takes a message in, but no key behind a long queue, and none once the app ends."""
+        if isinstance(message, events.Key) and not message.is_forwarded and self._refuses(message):
+            return False
+        return super().post_message(message)
+
+    def _refuses(self, event: events.Key) -> bool:
+        if self.lifeline.is_ending:
+            return True
+        refused = self._flood.refuses(event.time, self.message_queue_size)
+        if refused and self._card is not None:
+            self._card.arrived(event.time)
+        return refused
+
     async def on_event(self, event: events.Event) -> None:
-        """Every key passes here when it arrives, and most again when no widget took it."""
+        """Every key passes here when its turn comes, and most again when no widget took it."""
         if self._card is not None and isinstance(event, ARRIVALS) and not event.is_forwarded:
             self._card.arrived(event.time)
-        if isinstance(event, events.Key) and self._rests(event):
-            return
+        if isinstance(event, events.Key):
+            if not event.is_forwarded and self._drops(event):
+                return
+            # A queue that is never empty is worked off without a pause: signals and data would wait for its end.
+            await asyncio.sleep(0)
+            if self._rests(event):
+                return
         await super().on_event(event)
+
+    def _drops(self, event: events.Key) -> bool:
+        """Whether the key is left out, because the app ends or because too many came; that is said once."""
+        if self.lifeline.is_ending:
+            return True
+        drops = self._flood.drops(event.time, time.monotonic(), self.message_queue_size)
+        if drops and not self._has_dropped:
+            self._say(FLOODED)
+        self._has_dropped = drops
+        return drops
 
     def _rests(self, event: events.Key) -> bool:
         """Whether the key belongs to a text that was typed into a card which is a record now, or closed."""
@@ -221,7 +254,7 @@ class LockgateApp(App[int], inherit_bindings=False):
 
     @property
     def has_open_card(self) -> bool:
-        return self._card is not None and self.screen is self._card
+        return self._card is not None and bool(self.screen_stack) and self.screen is self._card
 
     def open_card(self, request: ShownRequest) -> None:
         """Shows the card of a request; never while another screen is open, so it cannot open by itself."""
@@ -289,5 +322,9 @@ class LockgateApp(App[int], inherit_bindings=False):
         if selected := getattr(focused, "selected_text", ""):
             self.copy(selected)
             return
+        self._say("ctrl+c once more quits")
+
+    def _say(self, text: str) -> None:
+        """Says something where the person looks."""
         say = self.card.say if self.has_open_card else self.main.painter.say
-        say("ctrl+c once more quits")
+        say(text)

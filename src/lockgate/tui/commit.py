@@ -26,11 +26,12 @@ class Commit:
         self._key = f"card-{uuid.uuid4()}"
         self._stopped = False
         self._began = time.monotonic()
+        self._was_busy = False
 
     @property
-    def lasted_s(self) -> int:
-        """Whole seconds since the press."""
-        return int(time.monotonic() - self._began)
+    def locked_s(self) -> int | None:
+        """Whole seconds since the press if the store was locked meanwhile; None while nothing says so."""
+        return int(time.monotonic() - self._began) if self._was_busy else None
 
     def stop(self) -> None:
         """Gives up after the try that is under way."""
@@ -42,6 +43,7 @@ class Commit:
             try:
                 return await desk.answer(self._request, self._choice, text=self._text, key=self._key)
             except StoreBusy:
+                self._was_busy = True
                 if self._stopped:
                     return None
                 on_busy()

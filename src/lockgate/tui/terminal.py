@@ -90,6 +90,11 @@ class Lifeline:
         self._app = app
         self._ending = False
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the app is on its way out."""
+        return self._ending
+
     def hold(self) -> None:
         """Takes TERM and HUP over; called on the running loop. A HUP that was ignored (nohup) is taken too."""
         loop = asyncio.get_running_loop()

@@ -126,8 +126,8 @@ class CardView(ModalScreen[None]):
 
     def _why_not(self, state: CardState) -> str:
         if state.phase is Phase.RECORDING:
-            lasted = self._commit.lasted_s if self._commit is not None else 0
-            return f"recording, store is locked {lasted} s" if lasted else "recording"
+            locked = self._commit.locked_s if self._commit is not None else None
+            return "recording" if locked is None else f"recording, store is locked {locked} s"
         blocks = self.frame.blocks
         unread = len(blocks.source) - blocks.last_visible
         return state.why_not(unread=unread, armed_in_ms=self._guard.left_ms, is_seen=blocks.is_seen)
