@@ -83,6 +83,7 @@ class LockgateApp(App[int], inherit_bindings=False):
         super().__init__(css_path=[str(sheet) for sheet in sheets])
         self.feed, self.desk, self.now, self.options = feed, desk, now, options
         self.animation_level = "none"
+        self.set_class(options.ascii, "-ascii")
         self.drafts = Drafts()
         self.notices = Notices(self, bell=options.bell)
         self.lifeline = terminal.Lifeline(self)
