@@ -25,6 +25,18 @@ async def test_an_act_is_about_the_row_under_the_cursor_also_before_it_was_read(
         assert stage.desk.acts == [("pause", snapshot().runs.rows[2].run_id)]
 
 
+async def test_deciding_about_an_effect_says_which_command_takes_the_answer() -> None:
+    picture = snapshot()
+    rows = list(picture.runs.rows)
+    index = next(at for at, row in enumerate(rows) if row.run.error_code == "source_changed")
+    rows[index] = replace(rows[index], run=replace(rows[index].run, error_code="effect_ambiguous"))
+    shown = replace(picture, runs=replace(picture.runs, rows=tuple(rows)))
+    async with on_stage((160, 40), shown=shown) as stage:
+        await stage.press(*("j" * index), "d")
+        assert stage.says(f"{rows[index].short_id}: lockgate resolve says whether it happened")
+        assert stage.says(f"lockgate show {rows[index].short_id} has the id")
+
+
 async def test_digits_and_tab_go_round_the_panes() -> None:
     async with on_stage() as stage:
         numbers = []

@@ -65,7 +65,11 @@ class Acts:
     def decide(self) -> None:
         """Opens the card of the request."""
         request = self.request
-        if request is None:
+        run = self.run
+        if request is None and run is not None and "resolve" in allowed(run.run):
+            show = f"lockgate show {run.short_id} has the id"
+            self._screen.painter.say(f"{run.short_id}: lockgate resolve says whether it happened; {show}")
+        elif request is None:
             self._screen.painter.say("nothing to decide here")
         else:
             self._screen.lockgate.open_card(request)
