@@ -47,10 +47,6 @@ class Guard:
         """Until it is armed; 0 when it is."""
         return max(0.0, self._armed_at - self._clock_ms())
 
-    @property
-    def is_armed(self) -> bool:
-        return self.left_ms == 0 and not self._latched
-
     def arrived(self, at_ms: float) -> None:
         """Notes that any key, paste or click arrived then, also the one that is judged next."""
         self._before, self._arrived_at = max(self._before, self._arrived_at), at_ms
