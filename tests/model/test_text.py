@@ -71,7 +71,7 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
 def test_a_clipped_text_fits(text: str, cells: int, ellipsis: str) -> None:
     shown = clip(clean(text), cells, ellipsis)
     assert cell_width(shown) <= cells
-    if cell_width(clean(text)) <= cells:
+    if cells and cell_width(clean(text)) <= cells:
         assert shown == clean(text)
 
 
