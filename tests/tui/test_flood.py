@@ -2,7 +2,7 @@
 
 from textual import events
 
-from lockgate.tui.flood import LATE_S, MANY, MOST, Flood
+from lockgate.tui.flood import BURST_MOST, LATE_S, MANY, MOST, Flood
 from tests.tui.hand import Hand
 from tests.tui.stage import on_stage
 
@@ -28,6 +28,19 @@ def test_a_held_key_is_no_burst() -> None:
     flood = Flood()
     assert flood.drops(10.000, 11.1, MANY)
     assert not flood.drops(10.033, 10.5, 0)
+
+
+def test_a_burst_without_an_end_is_cut_though_the_screen_keeps_up() -> None:
+    flood = Flood()
+    times = [10.0 + number * 0.003 for number in range(BURST_MOST + 50)]
+    assert [flood.drops(at, at, 1) for at in times] == [False] * BURST_MOST + [True] * 50
+    assert not flood.drops(times[-1] + 0.3, times[-1] + 0.3, 1)
+
+
+def test_a_key_that_is_held_for_a_minute_is_taken_to_the_end() -> None:
+    flood = Flood()
+    times = [10.0 + number * 0.033 for number in range(2_000)]
+    assert not any(flood.drops(at, at, 1) for at in times)
 
 
 async def test_thousands_of_keys_leave_the_card_alive_and_record_nothing(hand: Hand) -> None:

@@ -129,7 +129,7 @@ def test_a_signal_ends_it_amid_a_flood_of_keys(terminal: Terminal) -> None:
         terminal.child.send("line of a long text " * 50)
         terminal.read(0.005)
     terminal.child.kill(signal.SIGTERM)
-    assert terminal.ended(2)
+    assert terminal.ended(3)
     assert terminal.child.exitstatus == 128 + signal.SIGTERM
     assert terminal.is_restored
 
