@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from textual.app import App, SuspendNotSupported
 
@@ -89,6 +90,7 @@ class Lifeline:
     def __init__(self, app: App[int]) -> None:
         self._app = app
         self._ending = False
+        self._before: dict[signal.Signals, Any] = {}
 
     @property
     def is_ending(self) -> bool:
@@ -96,17 +98,24 @@ class Lifeline:
         return self._ending
 
     def hold(self) -> None:
-        """Takes TERM and HUP over; called on the running loop. A HUP that was ignored (nohup) is taken too."""
+        """Takes TERM and HUP over; called on the running loop. A HUP that was ignored (nohup) is taken too.
+
+        Not by the loop's own handlers: they are told through its wake-up pipe, and a flood of keys fills that
+        pipe, so that the signal would be lost.
+        """
         loop = asyncio.get_running_loop()
+
+        def end(number: int, frame: object) -> None:
+            loop.call_soon_threadsafe(self._end, 128 + number)
+
         for number in (signal.SIGTERM, signal.SIGHUP):
-            with suppress(ValueError, RuntimeError):  # not the main thread: the caller handles signals
-                loop.add_signal_handler(number, self._end, 128 + number)
+            with suppress(ValueError):  # not the main thread: the caller handles signals
+                self._before[number] = signal.signal(number, end)
 
     def release(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            with suppress(ValueError, RuntimeError):
-                loop.remove_signal_handler(number)
+        for number, before in self._before.items():
+            signal.signal(number, before)
+        self._before.clear()
 
     def look(self) -> None:
         """Ends the app if its terminal is no longer there; to be called every `LOOK_FOR_TERMINAL_S`."""
