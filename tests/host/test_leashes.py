@@ -22,15 +22,21 @@ async def test_a_pipe_ends_with_its_other_end_and_not_before() -> None:
 
 async def test_what_nobody_can_hold_is_at_its_end() -> None:
     descriptor = os.open(os.devnull, os.O_RDONLY)
-    await asyncio.wait_for(until_closed(descriptor), 5)
+    waiting = asyncio.create_task(until_closed(descriptor))
+    done, _ = await asyncio.wait({waiting}, timeout=5)
+    assert waiting in done
     os.close(descriptor)
 
 
 async def test_a_process_that_is_gone_lets_go() -> None:
     process = await asyncio.create_subprocess_exec(*SLEEP)
     waiting = asyncio.create_task(until_gone(process.pid))
-    await asyncio.sleep(0)
+    done, _ = await asyncio.wait({waiting}, timeout=0.05)
+    assert not done, "a living process holds the leash"
     process.kill()
-    await asyncio.wait_for(waiting, 5)
+    done, _ = await asyncio.wait({waiting}, timeout=5)
+    assert waiting in done
     await process.wait()
-    await asyncio.wait_for(until_gone(process.pid), 5)
+    late = asyncio.create_task(until_gone(process.pid))
+    done, _ = await asyncio.wait({late}, timeout=5)
+    assert late in done, "a process that was gone before holds nothing"
