@@ -102,11 +102,11 @@ def parked_between(bench: Bench) -> str:
     return run_id
 
 
-def blocked(code: BlockCode) -> Reach:
+def blocked(code: BlockCode, *, graph_changed: bool = False) -> Reach:
     def reach(bench: Bench) -> str:
         run_id = bench.run_id()
         claim = bench.claim(run_id)
-        bench.write(lambda tx: claims.block(tx, claim, code, "a.py"))
+        bench.write(lambda tx: claims.block(tx, claim, code, "a.py", graph_changed=graph_changed))
         return run_id
 
     return reach
@@ -143,6 +143,12 @@ SITUATIONS: dict[str, tuple[Reach, str, str, str | None]] = {
     "answered, then paused": (paused(answered), "paused", "paused (answered)", None),
     "blocked: worker_lost": (blocked(BlockCode.WORKER_LOST), "blocked", "blocked: worker lost", None),
     "blocked: source_changed": (blocked(BlockCode.SOURCE_CHANGED), "blocked", "blocked: source changed", None),
+    "blocked: graph_changed": (
+        blocked(BlockCode.SOURCE_CHANGED, graph_changed=True),
+        "blocked",
+        "blocked: graph changed",
+        None,
+    ),
     "blocked: load_failed": (blocked(BlockCode.LOAD_FAILED), "blocked", "blocked: load failed", None),
     "blocked: effect_ambiguous": (unsure, "blocked", "blocked: did it happen?", "effect"),
     "effect resolved, not taken yet": (histories.resolved, "interrupted", "interrupted", "host"),
@@ -168,6 +174,26 @@ def test_the_situation_has_its_word_everywhere(bench: Bench, lockgate: Command, 
         frame = lockgate("--once", "--size", size).out
         assert word.replace("_", " ") in frame, frame
         assert len(frame.splitlines()) <= int(size.split("x")[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("blocked: worker_lost", "lockgate resume {0}, or lockgate cancel {0}"),
+        ("blocked: load_failed", "lockgate resume {0}, or lockgate cancel {0}"),
+        ("blocked: source_changed", "lockgate resume --accept-source {0}, or lockgate cancel {0}"),
+        ("blocked: graph_changed", "lockgate cancel {0}, then lockgate restart {0}"),
+        ("blocked: effect_ambiguous", "lockgate resolve with its effect, or lockgate cancel {0}"),
+    ],
+)
+def test_a_blocked_run_is_shown_with_the_ways_on_that_are_open_to_it(
+    bench: Bench, lockgate: Command, name: str, advice: str
+) -> None:
+    run_id = SITUATIONS[name][0](bench)
+    advised = advice.format(run_id[-8:])
+    assert lockgate("show", run_id).out.splitlines()[-1] == f"next       {advised}"
+    assert lockgate("doctor").out.count(advised) == 1
+    assert lockgate("show", run_id, "--json").document["blocked"] == name.removeprefix("blocked: ")
 
 
 def test_the_zone_of_every_time_is_one(bench: Bench, lockgate: Command, monkeypatch: pytest.MonkeyPatch) -> None:

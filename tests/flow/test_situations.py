@@ -69,6 +69,12 @@ def blocked(code: BlockCode) -> Driver:
     return driver
 
 
+def another_graph() -> Driver:
+    driver = Driver().claim()
+    driver.apply(t.Block(code=BlockCode.SOURCE_CHANGED, detail="a file changed", graph_changed=True), HOST)
+    return driver
+
+
 def parked_between() -> Driver:
     driver = paused(working())
     driver.done(driver.active)
@@ -104,6 +110,7 @@ SITUATIONS: list[tuple[str, str, str | None, Reach]] = [
     ("answered, then paused", "paused", None, lambda: paused(answered())),
     ("blocked: load_failed", "blocked", None, lambda: blocked(BlockCode.LOAD_FAILED)),
     ("blocked: source_changed", "blocked", None, lambda: blocked(BlockCode.SOURCE_CHANGED)),
+    ("blocked: graph_changed", "blocked", None, another_graph),
     ("blocked: worker_lost", "blocked", None, lambda: Driver().claim().lose(progressed=False)),
     ("blocked and paused", "blocked", None, lambda: paused(blocked(BlockCode.LOAD_FAILED))),
     ("blocked: effect_ambiguous", "blocked", "effect", ambiguous),

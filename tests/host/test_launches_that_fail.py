@@ -78,8 +78,19 @@ def test_a_changed_graph_blocks_even_where_the_files_are_the_same(bench: Bench) 
     run_id = bench.start(file)
     bench.touch("more")
     with bench.host_here():
-        run = blocked_by(bench, run_id, "source_changed")
+        run = blocked_by(bench, run_id, "graph_changed")
     assert str(file) in (run.error_summary or "")
+
+
+def test_changed_files_that_make_another_graph_are_told_apart_from_those_that_do_not(bench: Bench) -> None:
+    file = bench.write(GOES_ON)
+    run_id = bench.start(file)
+    file.write_text(file.read_text().replace('"n"', '"renamed"'))
+    with bench.host_here():
+        blocked_by(bench, run_id, "graph_changed")
+        assert bench.command(commands.resume, run_id, accept=bench.definition(file)).reason == "graph_changed"
+        assert bench.command(commands.cancel, run_id).outcome == "accepted"
+    assert bench.log() == []
 
 
 def test_a_file_that_does_not_load_any_more_blocks_with_line_and_reason(bench: Bench) -> None:

@@ -53,6 +53,11 @@ def test_changed_files_block_by_name() -> None:
     assert command == Block(code=BlockCode.SOURCE_CHANGED, detail="/p/a.py, /p/b.py")
 
 
+def test_files_that_make_another_graph_say_so() -> None:
+    command = command_for(Ending(exit_code=0, files=("/p/a.py",), graph_changed=True))
+    assert command == Block(code=BlockCode.SOURCE_CHANGED, detail="/p/a.py", graph_changed=True)
+
+
 def test_a_workflow_that_does_not_load_blocks_with_its_reason() -> None:
     command = command_for(Ending(exit_code=0, load_error="x" * 1_000))
     assert isinstance(command, Block)

@@ -292,7 +292,8 @@ def paused_waiting(bench: Bench) -> Facts:
 
 def blocked(bench: Bench) -> Facts:
     facts = starting(bench)
-    bench.write(lambda tx: claims.block(tx, facts["claim"], BlockCode.SOURCE_CHANGED, "changed: sample.py", HOST.actor))
+    code, detail = BlockCode.SOURCE_CHANGED, "changed: sample.py"
+    bench.write(lambda tx: claims.block(tx, facts["claim"], code, detail, HOST.actor, graph_changed=True))
     return facts
 
 

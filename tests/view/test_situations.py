@@ -61,6 +61,7 @@ TABLE: list[tuple[str, dict[str, Any], str, str]] = [
         for code, words in (
             ("worker_lost", "worker lost"),
             ("source_changed", "source changed"),
+            ("graph_changed", "graph changed"),
             ("load_failed", "load failed"),
             ("effect_ambiguous", "did it happen?"),
         )
@@ -97,6 +98,7 @@ def test_only_what_is_wrong_now_is_bold_and_bad() -> None:
         "deadline passed",
         "worker_lost",
         "source_changed",
+        "graph_changed",
         "load_failed",
         "effect_ambiguous",
     }

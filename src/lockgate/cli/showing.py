@@ -6,10 +6,10 @@ from typing import Any
 
 from lockgate.cli.questions import grouped
 from lockgate.cli.tables import table
-from lockgate.flow.words import word
+from lockgate.flow.words import ways_on, word
 from lockgate.model.ids import short_id
 from lockgate.model.records import RequestRow, Run, RunDetail
-from lockgate.model.statuses import BlockCode, RequestStatus, Word
+from lockgate.model.statuses import RequestStatus, Word
 from lockgate.view.documents import ReadValue
 from lockgate.view.lens import Lens
 from lockgate.view.situations import phrase, waited_ms, worked_ms
@@ -103,20 +103,12 @@ def _advice(request: RequestRow) -> str:
     return f"lockgate submit {request.request_id} --output JSON"
 
 
-_WAYS_ON = {
-    BlockCode.WORKER_LOST: ("resume",),
-    BlockCode.LOAD_FAILED: ("resume",),
-    BlockCode.SOURCE_CHANGED: ("resume --accept-source", "cancel"),
-}
-
-
 def _blocked(detail: RunDetail, lens: Lens) -> Iterator[str]:
     """What a person may do about a run that nothing moves on."""
-    if word(detail.run, lens.now) is Word.BLOCKED and detail.run.error_code in _WAYS_ON:
-        short = short_id(detail.run.run_id)
-        ways = _WAYS_ON[BlockCode(detail.run.error_code)]
+    run = detail.run
+    if run.error_code is not None and word(run, lens.now) is Word.BLOCKED:
         yield ""
-        yield "next       " + ", ".join(f"lockgate {way} {short}" for way in ways)
+        yield f"next       {ways_on(run.error_code, short_id(run.run_id))}"
 
 
 def _end(detail: RunDetail, value: ReadValue) -> Iterator[str]:

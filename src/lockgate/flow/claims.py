@@ -144,7 +144,7 @@ def block(draft: Draft, wish: t.Block, facts: Facts) -> None:
     _require_claim(draft.head)
     if draft.head.queue.status is not QueueStatus.STARTING:
         raise Refused("not_starting", "only a launch that is not ready can be blocked")
-    block_run(draft, wish.code, wish.detail)
+    block_run(draft, wish.code, wish.detail, graph_changed=wish.graph_changed)
 
 
 def _require_claim(head: RunHead) -> None:

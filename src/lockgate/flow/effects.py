@@ -113,7 +113,7 @@ def settle(draft: Draft, wish: t.SettleEffect, facts: Facts) -> None:
     _settle(draft, wish.status, wish.result_hash, wish.error_hash)
 
 
-def block_run(draft: Draft, code: BlockCode, detail: str | None) -> None:
+def block_run(draft: Draft, code: BlockCode, detail: str | None, *, graph_changed: bool = False) -> None:
     """Park the run with a durable reason. With an ambiguous effect a person is waited for, else nobody."""
     if draft.head.run.paused:
         clock = Clock.PAUSED
@@ -122,7 +122,8 @@ def block_run(draft: Draft, code: BlockCode, detail: str | None) -> None:
     else:
         clock = Clock.IDLE
     short = detail[: ev.SUMMARY_CHARS] if detail is not None else None
-    draft.emit("run_blocked", ev.RunBlocked(code=str(code), detail=short, clocks=draft.clocks(clock)))
+    payload = ev.RunBlocked(code=str(code), detail=short, graph_changed=graph_changed, clocks=draft.clocks(clock))
+    draft.emit("run_blocked", payload)
 
 
 def make_ambiguous(draft: Draft) -> None:

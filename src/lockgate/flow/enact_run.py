@@ -9,7 +9,15 @@ from lockgate.flow.head import RunHead
 from lockgate.model import events as ev
 from lockgate.model import ids
 from lockgate.model.records import AttemptRow, QueueRow, Row, RunRow, SettingsRow, SourceRow
-from lockgate.model.statuses import AttemptStatus, BlockCode, Clock, QueueStatus, RequestStatus, RunStatus
+from lockgate.model.statuses import (
+    GRAPH_CHANGED,
+    AttemptStatus,
+    BlockCode,
+    Clock,
+    QueueStatus,
+    RequestStatus,
+    RunStatus,
+)
 
 Enacted = tuple[RunHead, tuple[Row, ...]]
 
@@ -152,10 +160,11 @@ def unpaused(head: RunHead, event: ev.Event, payload: ev.RunUnpaused) -> Enacted
 
 
 def blocked(head: RunHead, event: ev.Event, payload: ev.RunBlocked) -> Enacted:
+    reason = GRAPH_CHANGED if payload.graph_changed else payload.code
     head = replace(
         head,
         queue=unclaimed(head.queue, status=QueueStatus.PARKED, error_code=payload.code),
-        run=replace(head.run, error_code=payload.code, error_summary=payload.detail),
+        run=replace(head.run, error_code=reason, error_summary=payload.detail),
     )
     if payload.code != BlockCode.EFFECT_AMBIGUOUS or head.attempt is None:
         return head, ()

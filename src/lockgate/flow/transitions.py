@@ -188,10 +188,12 @@ class Lose(Command, frozen=True, kw_only=True):
 
 
 class Block(Command, frozen=True, kw_only=True):
-    """The launch found something that will not mend itself: source_changed, load_failed."""
+    """The launch found something that will not mend itself: source_changed (`graph_changed`: the files make another
+    graph than the run's), load_failed."""
 
     code: BlockCode
     detail: str | None = None
+    graph_changed: bool = False
 
 
 class Answer(Command, frozen=True, kw_only=True):

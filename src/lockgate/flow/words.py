@@ -5,7 +5,15 @@ The words and their order are the design's table of situations; every screen and
 
 from lockgate.flow.head import LEASE_MS
 from lockgate.model.records import ClaimView, Now, Run
-from lockgate.model.statuses import AttemptStatus, BlockCode, QueueStatus, RequestKind, RequestStatus, Word
+from lockgate.model.statuses import (
+    GRAPH_CHANGED,
+    AttemptStatus,
+    BlockCode,
+    QueueStatus,
+    RequestKind,
+    RequestStatus,
+    Word,
+)
 
 
 def is_lost(claim: ClaimView | None, now: Now) -> bool:
@@ -75,6 +83,17 @@ def allowed(run: Run) -> frozenset[str]:
     if run.request_status is RequestStatus.PENDING and not run.paused:
         names.add("answer" if run.request_kind is RequestKind.DECISION else "submit")
     return frozenset(names)
+
+
+def ways_on(reason: str, run: str) -> str:
+    """What a person may type about a run that is blocked for this reason, `run` being how it is named there."""
+    again = {
+        BlockCode.EFFECT_AMBIGUOUS: "lockgate resolve with its effect",
+        BlockCode.SOURCE_CHANGED: f"lockgate resume --accept-source {run}",
+    }
+    if reason == GRAPH_CHANGED:
+        return f"lockgate cancel {run}, then lockgate restart {run}"
+    return f"{again.get(BlockCode(reason), f'lockgate resume {run}')}, or lockgate cancel {run}"
 
 
 def _is(run: Run, status: AttemptStatus) -> bool:

@@ -92,8 +92,8 @@ class HostClient:
     async def say_exiting(self, reason: str) -> None:
         await self._send(Exiting(reason=reason))
 
-    async def say_sources_differ(self, files: Sequence[str]) -> None:
-        await self._send(SourcesDiffer(files=tuple(files)))
+    async def say_sources_differ(self, files: Sequence[str], *, graph_changed: bool) -> None:
+        await self._send(SourcesDiffer(files=tuple(files), graph_changed=graph_changed))
 
     async def say_load_failed(self, text: str) -> None:
         await self._send(LoadFailed(text=text))

@@ -97,7 +97,7 @@ def _end_claim(tx: Transaction, claim: ClaimToken, command: Release | Lose | Blo
         case Release():
             claims.release(tx, claim, actor)
         case Block():
-            claims.block(tx, claim, command.code, command.detail, actor)
+            claims.block(tx, claim, command.code, command.detail, actor, graph_changed=command.graph_changed)
         case Lose():
             claims.lose(
                 tx,

@@ -112,9 +112,10 @@ class Exiting(Message, tag="exiting", frozen=True, kw_only=True):
 
 
 class SourcesDiffer(Message, tag="source_changed", frozen=True, kw_only=True):
-    """The files are not the ones that the run was started with; nothing was executed."""
+    """The files are not the ones that the run was started with, or what they make is not; nothing was executed."""
 
     files: tuple[str, ...]
+    graph_changed: bool
 
 
 class LoadFailed(Message, tag="load_failed", frozen=True, kw_only=True):

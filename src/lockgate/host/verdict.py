@@ -21,8 +21,9 @@ class Ending(Record, frozen=True, kw_only=True):
 
     `stopped` is the host's own reason for ending the group (host_stopped, claim_ended, pause_now, timeout, or
     silent: not ready in time), None where the worker ended by itself. `answered` is the last outcome other than
-    accepted or refused that a proposal got. `exiting` is the reason that the worker gave. `files` and
-    `load_error` are why nothing was executed. `timed_out`: the host committed the timeout that the worker did not.
+    accepted or refused that a proposal got. `exiting` is the reason that the worker gave. `files` (with
+    `graph_changed`) and `load_error` are why nothing was executed. `timed_out`: the host committed the timeout
+    that the worker did not.
     """
 
     exit_code: int | None = None
@@ -33,6 +34,7 @@ class Ending(Record, frozen=True, kw_only=True):
     progressed: bool = False
     timed_out: bool = False
     files: tuple[str, ...] = ()
+    graph_changed: bool = False
     load_error: str | None = None
     stderr_tail: str = ""
 
@@ -67,6 +69,7 @@ def ending_of(
         progressed=session.progressed,
         timed_out=timed_out,
         files=said.files if isinstance(said, SourcesDiffer) else (),
+        graph_changed=isinstance(said, SourcesDiffer) and said.graph_changed,
         load_error=said.text if isinstance(said, LoadFailed) else late,
         stderr_tail=stderr_tail,
     )
@@ -75,7 +78,8 @@ def ending_of(
 def command_for(ending: Ending) -> Release | Lose | Block:
     """The command that gives the run back; where the claim has ended already, committing it changes nothing."""
     if ending.files:
-        return Block(code=BlockCode.SOURCE_CHANGED, detail=_short(", ".join(ending.files)))
+        detail = _short(", ".join(ending.files))
+        return Block(code=BlockCode.SOURCE_CHANGED, detail=detail, graph_changed=ending.graph_changed)
     if ending.load_error is not None:
         return Block(code=BlockCode.LOAD_FAILED, detail=_short(ending.load_error))
     if ending.timed_out:

@@ -88,20 +88,14 @@ async def _load(client: HostClient, launch: Launch) -> Loaded | None:
     except OSError as error:
         await client.say_load_failed(f"{launch.project_dir}: {error.strerror}")
         return None
-    differing = await _differing(client, launch, loaded)
-    if differing:
-        await client.say_sources_differ(differing)
-        return None
-    return loaded
-
-
-async def _differing(client: HostClient, launch: Launch, loaded: Loaded) -> tuple[str, ...]:
-    """The changed files; the workflow's own file where only the graph that it makes has changed."""
     recorded = msgspec.json.decode(await client.read_value(launch.sources_hash), type=dict[str, str])
     differing = changed(recorded, loaded.sources)
-    if differing or sha256(stored(loaded.workflow.document())) == launch.definition_digest:
-        return differing
-    return (str(loaded.file),)
+    graph_changed = sha256(stored(loaded.workflow.document())) != launch.definition_digest
+    if differing or graph_changed:
+        # The workflow's own file is named where only the graph that it makes has changed.
+        await client.say_sources_differ(differing or (str(loaded.file),), graph_changed=graph_changed)
+        return None
+    return loaded
 
 
 if __name__ == "__main__":

@@ -113,11 +113,13 @@ class RunUnpaused(Payload, frozen=True, kw_only=True):
 
 
 class RunBlocked(Payload, frozen=True, kw_only=True):
-    """`detail` is a short sentence for people; `files` are the changed sources, where they are the reason."""
+    """`detail` is a short sentence for people. `graph_changed` tells apart the two kinds of `source_changed`: files
+    that make the same graph can be accepted, files that make another only a restart can take."""
 
     code: str
     detail: str | None
     clocks: Clocks
+    graph_changed: bool = False
 
 
 class RunUnblocked(Payload, frozen=True, kw_only=True):

@@ -153,6 +153,10 @@ class BlockCode(StrEnum):
     EFFECT_AMBIGUOUS = "effect_ambiguous"
 
 
+GRAPH_CHANGED = "graph_changed"
+"""What the run's own row says of a `source_changed` whose files make another graph: no resume can take them."""
+
+
 class WorkerStatus(StrEnum):
     STARTING = "starting"
     READY = "ready"

@@ -151,11 +151,18 @@ def lose(
 
 
 def block(
-    tx: Transaction, claim: ClaimToken, code: BlockCode, detail: str | None, actor: Actor | None = None
+    tx: Transaction,
+    claim: ClaimToken,
+    code: BlockCode,
+    detail: str | None,
+    actor: Actor | None = None,
+    *,
+    graph_changed: bool = False,
 ) -> HeadState:
     """Parks a launch that found something which will not mend itself. Raises ClaimLost."""
     head = held_head(tx.connection, claim)
-    return commit(tx, head, (t.Block(code=code, detail=detail),), actor or proposer(head)).head.state
+    wish = t.Block(code=code, detail=detail, graph_changed=graph_changed)
+    return commit(tx, head, (wish,), actor or proposer(head)).head.state
 
 
 def _continuation(connection: sqlite3.Connection, head: RunHead) -> Continuation:

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from lockgate.flow.head import LEASE_MS
+from lockgate.flow.words import ways_on
 from lockgate.model.ids import short_id
 from lockgate.model.records import HostView, Now
 from lockgate.store.hosts import held_claims, host_state, is_expired
@@ -44,6 +45,5 @@ def host_remarks(connection: sqlite3.Connection, now: Now, is_alive: IsAlive) ->
         yield f"workers of claims that have ended ({loose}): a live host ends them within seconds, or the next one does"
     for run_id, code, detail, stderr in connection.execute(_KEEPING["blocked_runs"]).fetchall():
         tail = " ".join((stderr or "").split())[-_TAIL:]
-        way = "lockgate resolve" if code == "effect_ambiguous" else f"lockgate resume {short_id(run_id)}"
         said = f"{short_id(run_id)} is blocked: {code}{f', {detail}' if detail else ''}"
-        yield f"{said}{f'; last stderr: {tail}' if tail else ''}; {way}, or lockgate cancel {short_id(run_id)}"
+        yield f"{said}{f'; last stderr: {tail}' if tail else ''}; {ways_on(code, short_id(run_id))}"

@@ -4,7 +4,7 @@ import msgspec
 
 from lockgate.flow.words import word
 from lockgate.model.records import Run
-from lockgate.model.statuses import BlockCode, Clock, RequestKind, RequestStatus, Word
+from lockgate.model.statuses import GRAPH_CHANGED, BlockCode, Clock, RequestKind, RequestStatus, Word
 from lockgate.view.cells import Role, Span
 from lockgate.view.glyphs import Glyphs
 from lockgate.view.lens import Lens
@@ -15,9 +15,10 @@ WRONG_NOW = frozenset({Word.OVERDUE, Word.LOST, Word.BLOCKED})
 QUIET = frozenset({Word.COMPLETED, Word.CANCELLED})
 MOVING = frozenset({Word.RUNNING, Word.STARTING, Word.ANSWERED, Word.INTERRUPTED})
 
-_BLOCKED = {
+_BLOCKED: dict[str, str] = {
     BlockCode.WORKER_LOST: "worker lost",
     BlockCode.SOURCE_CHANGED: "source changed",
+    GRAPH_CHANGED: "graph changed",
     BlockCode.LOAD_FAILED: "load failed",
     BlockCode.EFFECT_AMBIGUOUS: "did it happen?",
 }
@@ -91,10 +92,7 @@ def phrase(run: Run, lens: Lens) -> str:
 
 def blocked_reason(run: Run) -> str:
     """What a blocked run is blocked by, in words."""
-    try:
-        return _BLOCKED[BlockCode(run.error_code or "")]
-    except ValueError:
-        return run.error_code or "blocked"
+    return _BLOCKED.get(run.error_code or "", run.error_code or "blocked")
 
 
 def default_label(run: Run) -> str:

@@ -5,6 +5,7 @@ from lockgate.flow.head import RunHead
 from lockgate.model.encoding import sha256
 from lockgate.model.errors import NotFound, Refused
 from lockgate.model.records import Actor, Human, Receipt, Value
+from lockgate.model.statuses import GRAPH_CHANGED
 from lockgate.store.commands.starts import Definition
 from lockgate.store.commits import Committed
 from lockgate.store.openfile import Transaction
@@ -34,7 +35,7 @@ def resume(
 
     def transition(head: RunHead) -> t.Resume:
         if head.run.definition_digest != accept.digest:
-            raise Refused("graph_changed", "the files now make another graph: only a restart can take them")
+            raise Refused(GRAPH_CHANGED, "the files now make another graph: only a restart can take them")
         old = tx.connection.execute(_RUNS["sources"], {"run_id": run_id}).fetchone()[0]
         if old == value.hash:
             return t.Resume()

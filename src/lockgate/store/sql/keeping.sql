@@ -115,7 +115,7 @@ SELECT b.hash, length(b.content) FROM blobs b WHERE b.hash NOT IN (SELECT n.hash
 SELECT count(*) FROM run_queue WHERE status = 'queued';
 
 -- blocked_runs: the newest blocked runs, with why and the end of what their worker wrote
-SELECT q.run_id, q.error_code, r.error_summary,
+SELECT q.run_id, r.error_code, r.error_summary,
     (SELECT k.stderr_tail FROM run_workers k WHERE k.run_id = q.run_id ORDER BY k.generation DESC LIMIT 1)
 FROM run_queue q JOIN runs r ON r.run_id = q.run_id
 WHERE q.error_code IS NOT NULL ORDER BY r.created_at DESC LIMIT 10;
