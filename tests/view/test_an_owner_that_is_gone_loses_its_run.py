@@ -10,9 +10,7 @@ from tests.flow.driver import Driver
 
 
 def claim(kind: OwnerKind, owner: str) -> ClaimView:
-    return ClaimView(
-        owner_kind=kind, owner_id=owner, host_epoch=1, boot_id="boot-1", heartbeat_mono=0, heartbeat_at=0
-    )
+    return ClaimView(owner_kind=kind, owner_id=owner, host_epoch=1, boot_id="boot-1", heartbeat_mono=0, heartbeat_at=0)
 
 
 def host(host_id: str | None = "host-1", pid: int | None = 77) -> HostView:
