@@ -6,7 +6,8 @@ import sqlite3
 import stat
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ from lockgate.store.openfile import open_file
 from lockgate.store.reads import store_facts
 from lockgate.store.shell import open_store
 from lockgate.store.statements import schema
+from lockgate.view.frames import once_frame
+from lockgate.view.glyphs import UNICODE
 
 from .conftest import Bench, HandClock
 
@@ -269,8 +272,11 @@ def unwritable(tmp_path: Path) -> Iterator[Path]:
 NOBODY = 65534
 
 
-def as_user(path: Path) -> str:
-    """What an ordinary user is told who opens the store. A fork, since such a user may not read this Python."""
+def as_user(path: Path, act: Callable[[Path], str] | None = None) -> str:
+    """What an ordinary user is told who opens the store, or does something else with it.
+
+    A fork, since such a user may not read this Python.
+    """
     told, tell = os.pipe()
     child = os.fork()
     if child == 0:
@@ -279,7 +285,7 @@ def as_user(path: Path) -> str:
                 os.setgroups([])
                 os.setgid(NOBODY)
                 os.setuid(NOBODY)
-            os.write(tell, _opened(path).encode())
+            os.write(tell, (act or _opened)(path).encode())
         finally:
             os._exit(0)
     os.close(tell)
@@ -298,6 +304,29 @@ def _opened(path: Path) -> str:
 
 def test_a_closed_directory_without_a_log_is_a_still_picture(unwritable: Path) -> None:
     assert as_user(unwritable) == f"still: {unwritable.parent} may not be written: 1"
+
+
+def test_one_frame_of_a_still_picture_is_labelled_so(unwritable: Path) -> None:
+    def frame(path: Path) -> str:
+        return once_frame(path, columns=120, rows=40, glyphs=UNICODE, zone=UTC)
+
+    lines = as_user(unwritable, frame).splitlines()
+    assert "a still picture" in lines[0]
+    assert any("read-only  a still picture: its directory cannot be written." in line for line in lines[1:3])
+
+
+@pytest.mark.parametrize("name", ["state.sqlite", "none.sqlite", "deep/down/none.sqlite"])
+def test_what_would_write_in_a_closed_directory_names_the_directory(unwritable: Path, name: str) -> None:
+    def write(path: Path) -> str:
+        try:
+            write_once(path, lambda tx: None, create=True, clock=HandClock())
+        except StoreReadOnly as error:
+            return str(error)
+        return "written"
+
+    wanted = unwritable.parent / name
+    told = as_user(wanted, write)
+    assert told.startswith(f"the store {wanted} cannot be written: {unwritable.parent} may not be written")
 
 
 def test_a_log_that_cannot_be_opened_names_the_directory(unwritable: Path) -> None:

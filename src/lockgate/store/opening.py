@@ -122,10 +122,10 @@ def create(path: Path, patience: Patience, *, store_id: str, at: int, shared_gro
         check_location(path)
         new_file(path)
     except FileExistsError:
-        if not path.is_file():
+        if not path.is_file() or unwritable(path) is not None:
             return
     except OSError as error:
-        raise StoreReadOnly(str(path), error.strerror or str(error)) from error
+        raise StoreReadOnly(str(path), f"{_nearest(path.parent)} may not be written: {error.strerror}") from error
     sync_directory(path.parent)
     connection = connect(path, "mode=rw")
     try:
@@ -139,6 +139,13 @@ def create(path: Path, patience: Patience, *, store_id: str, at: int, shared_gro
         connection.execute("COMMIT")
     finally:
         connection.close()
+
+
+def _nearest(directory: Path) -> Path:
+    """The directory itself, or the nearest one above it that is there."""
+    while not os.path.isdir(directory) and directory != directory.parent:
+        directory = directory.parent
+    return directory
 
 
 def _is_blank(connection: sqlite3.Connection, patience: Patience) -> bool:

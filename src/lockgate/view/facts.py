@@ -24,6 +24,9 @@ class StoreState(StrEnum):
         return self in (StoreState.LIVE, StoreState.READ_ONLY, StoreState.STILL)
 
 
+UNWRITABLE = "the file cannot be written"
+
+
 class HostState(StrEnum):
     OK = "ok"
     NONE = "none"
@@ -41,6 +44,16 @@ class StoreFact(msgspec.Struct, frozen=True):
     sentence: str = ""
     schema: int = 0
     size: int = 0
+
+
+def store_fact(file: str, *, still: bool, why_not: str) -> StoreFact:
+    """What is said of a store that can be read; `why_not` is why nothing is written to it, empty where it may be."""
+    if still:
+        return StoreFact(file, StoreState.STILL, sentence="a still picture: its directory cannot be written.")
+    if why_not:
+        sentence = f"you can look at everything; deciding, pausing and starting are off ({why_not})."
+        return StoreFact(file, StoreState.READ_ONLY, sentence=sentence)
+    return StoreFact(file)
 
 
 class HostFact(msgspec.Struct, frozen=True):

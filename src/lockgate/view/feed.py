@@ -19,6 +19,7 @@ from lockgate.model.errors import (
 )
 from lockgate.model.records import Now
 from lockgate.model.text import clean
+from lockgate.view.facts import UNWRITABLE, store_fact
 from lockgate.view.reading import Reader
 from lockgate.view.snapshots import Interest, Snapshot, StoreFact, StoreState
 
@@ -143,15 +144,8 @@ class Feed:
 
     def _fact(self) -> StoreFact:
         store = self._door.store
-        if store.still:
-            return StoreFact(
-                store.path.name, StoreState.STILL, sentence="a still picture: its directory cannot be written."
-            )
-        if store.read_only:
-            why = "--read-only" if self._door.asked_read_only else "the file cannot be written"
-            sentence = f"you can look at everything; deciding, pausing and starting are off ({why})."
-            return StoreFact(store.path.name, StoreState.READ_ONLY, sentence=sentence)
-        return StoreFact(store.path.name)
+        why = "--read-only" if self._door.asked_read_only else UNWRITABLE
+        return store_fact(store.path.name, still=store.still, why_not=why if store.read_only else "")
 
     def _stale(self, error: StoreError, last: Snapshot | None, began: Now) -> Snapshot:
         """The last data again, labelled with why there is no newer."""

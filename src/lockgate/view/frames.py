@@ -8,11 +8,12 @@ import msgspec
 
 from lockgate.store.clock import SystemClock
 from lockgate.store.location import default_path
-from lockgate.store.once import read_once
+from lockgate.store.openfile import open_file
 from lockgate.store.opening import unwritable
 from lockgate.view.cells import EMPTY, Line, Span, blank, joined, plain, stacked
 from lockgate.view.decisions import NOTHING, decision_lines, decisions_height, in_order, queue_words, rows_each
 from lockgate.view.empty import said, start_here
+from lockgate.view.facts import UNWRITABLE, store_fact
 from lockgate.view.glyphs import Glyphs
 from lockgate.view.header import banner_lines, header_line, status_line, too_small_lines
 from lockgate.view.lens import ROOMY_ROWS, Band, Lens
@@ -20,7 +21,7 @@ from lockgate.view.panes import lost_at, timeline_state, timeline_title
 from lockgate.view.reading import Reader
 from lockgate.view.rules import count, marked, pane_rule, tab_rule, tabs, title
 from lockgate.view.runs import no_runs, run_line, runs_head, sort_words
-from lockgate.view.snapshots import Interest, ShownDetail, Snapshot, StoreFact, StoreState
+from lockgate.view.snapshots import Interest, ShownDetail, Snapshot
 from lockgate.view.timeline import TimelineView, height_of, timeline_rows
 from lockgate.view.times import second
 from lockgate.view.trace import NO_EVENTS, seq_width, trace_line, trace_rule
@@ -35,7 +36,6 @@ KEYS = (
     ("?", "help"),
     ("q", "quit"),
 )
-READ_ONLY = "you can look at everything; the file cannot be written."
 LEFT_CELLS = {Band.WIDE: 72, Band.USUAL: 50, Band.NARROW: 34}
 
 
@@ -91,11 +91,13 @@ def once_frame(
     clock = SystemClock()
     lens = Lens(clock.now(), columns, rows, glyphs, zone)
     interest = Interest(run_id=run_id, count=max(rows, 1), trace_count=max(rows, 1))
-    where = path or default_path()
-    why = unwritable(where) if where.exists() else None
-    fact = StoreFact(where.name, StoreState.READ_ONLY, sentence=READ_ONLY) if why else StoreFact(where.name)
-    reader = Reader()
-    snapshot = read_once(where, lambda connection: reader.read(connection, interest, fact, clock.now()))
+    file = open_file(path or default_path(), clock, read_only=True)
+    try:
+        why = UNWRITABLE if unwritable(file.path) is not None else ""
+        fact = store_fact(file.path.name, still=file.still, why_not=why)
+        snapshot = file.read(lambda connection: Reader().read(connection, interest, fact, clock.now()))
+    finally:
+        file.close()
     return frame_text(frame(snapshot, lens.at(snapshot.at), focus=3 if run_id and lens.band is Band.ONE_PANE else 1))
 
 
