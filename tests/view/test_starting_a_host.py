@@ -6,9 +6,9 @@ import signal
 from pathlib import Path
 
 from lockgate.store import reads
+from lockgate.store.living import process_exists
 from lockgate.store.once import read_once
 from lockgate.view.door import open_dashboard
-from lockgate.view.reading import process_exists
 from tests.store.conftest import Bench
 
 

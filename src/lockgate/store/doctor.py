@@ -17,8 +17,9 @@ from lockgate.store.doctor_locks import check_locks
 from lockgate.store.doctor_place import check_place, lost_files
 from lockgate.store.doctor_rows import Finding, Sample, broken_rules, differing_runs, differing_tombstones
 from lockgate.store.hosts import host_state
+from lockgate.store.living import pid_exists
 from lockgate.store.location import true_path
-from lockgate.store.migrations import IsAlive, pid_exists
+from lockgate.store.migrations import IsAlive
 from lockgate.store.openfile import errors_of_the_store
 from lockgate.store.patience import Patience
 from lockgate.store.reads.values import store_facts

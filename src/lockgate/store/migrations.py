@@ -4,10 +4,8 @@ sql/migrations has one numbered file for each schema version; the first is versi
 in an empty database gives what schema.sql gives, which a test holds.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import LiteralString
@@ -20,6 +18,7 @@ from lockgate.store import hosts, opening
 from lockgate.store.anchor import Anchor
 from lockgate.store.backup import Backup, copy_into, default_target
 from lockgate.store.clock import Clock, SystemClock
+from lockgate.store.living import pid_exists
 from lockgate.store.location import true_path
 from lockgate.store.openfile import errors_of_the_store
 from lockgate.store.patience import Patience
@@ -118,17 +117,6 @@ def migrate(
             return _migrate(connection, path, patience, backup_to, clock, is_alive or pid_exists)
         finally:
             connection.close()
-
-
-def pid_exists(pid: int, start: str) -> bool:
-    """The careful answer where nobody compares start times: any process of that number counts as the one."""
-    with suppress(ProcessLookupError):
-        try:
-            os.kill(pid, 0)
-        except PermissionError:
-            return True
-        return True
-    return False
 
 
 def _migrate(

@@ -1,6 +1,5 @@
 """Whether those who hold claims still live: a run whose owner is gone is lost, however young its lease is."""
 
-import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
@@ -8,6 +7,7 @@ from msgspec.structs import replace
 
 from lockgate.model.records import HostView, Now
 from lockgate.model.statuses import OwnerKind
+from lockgate.store.living import process_exists
 from lockgate.store.reads.owners import process_of
 
 if TYPE_CHECKING:
@@ -23,17 +23,6 @@ class Held(Protocol):
     def owner_kind(self) -> OwnerKind: ...
     @property
     def owner_id(self) -> str: ...
-
-
-def process_exists(pid: int) -> bool:
-    """Whether there is such a process on this machine, whoever's it is."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def informed(now: Now, claims: Iterable[Held], host: HostView, exists: Exists = process_exists) -> Now:

@@ -16,10 +16,11 @@ from lockgate.model.errors import NotFound
 from lockgate.model.records import HostView, Now, Run
 from lockgate.model.statuses import Word
 from lockgate.store import reads
+from lockgate.store.living import process_exists
 from lockgate.view.decisions import in_order
 from lockgate.view.detail import DetailReader, settled_text
 from lockgate.view.filters import BadFilter, Filter, matches, parsed, query
-from lockgate.view.owners import informed, process_exists
+from lockgate.view.owners import informed
 from lockgate.view.shown import shown_request, shown_run
 from lockgate.view.snapshots import (
     Counts,
