@@ -8,6 +8,7 @@ import pytest
 from lockgate.host import supervisor
 from lockgate.model.records import Run
 from lockgate.store import commands
+from lockgate.store.doctor import examine
 from tests.host.bench import Bench, until
 
 DIES_AT_ONCE = """
@@ -121,7 +122,7 @@ def test_a_file_that_hangs_while_it_is_loaded_blocks_and_says_so(bench: Bench, m
     assert run.error_summary == "the workflow was not loaded within 30 s"
 
 
-def test_a_definition_that_cannot_be_read_holds_up_no_other_run(bench: Bench) -> None:
+def test_a_definition_that_cannot_be_read_blocks_its_run_and_holds_up_no_other(bench: Bench) -> None:
     broken = bench.start(bench.write(DIES_AT_ONCE))
     sound = bench.start(bench.write(GOES_ON, "other.py"))
     with closing(sqlite3.connect(bench.store, isolation_level=None)) as connection:
@@ -129,4 +130,22 @@ def test_a_definition_that_cannot_be_read_holds_up_no_other_run(bench: Bench) ->
     with bench.host(drain=True) as host:
         assert host.wait(timeout=15) == 0
     assert bench.run(sound).status == "completed"
-    assert bench.run(broken).status == "queued"
+    assert blocked_by(bench, broken, "load_failed").status == "queued"
+
+
+def test_a_run_that_cannot_be_read_is_told_once_and_holds_up_nobody(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = bench.start(bench.write(GOES_ON))
+    with closing(sqlite3.connect(bench.store)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints=ON")
+        connection.execute("UPDATE runs SET clock = 'never' WHERE run_id = ?", (broken,))
+        connection.commit()
+    with bench.host_here():
+        for name in ("second.py", "third.py"):
+            bench.until_status(bench.start(bench.write(GOES_ON, name)), "completed")
+    told = [record.getMessage() for record in caplog.records if broken in record.getMessage()]
+    assert len(told) == 1
+    assert "cannot be read and is left alone" in told[0]
+    (finding,) = (one for one in examine(bench.store).findings if broken in one.where)
+    assert finding.code == "rows_differ"

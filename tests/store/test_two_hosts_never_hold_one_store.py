@@ -1,5 +1,7 @@
 """Takeover, claims in order, deadlines and the next moment at which something is due."""
 
+import hashlib
+
 import pytest
 
 from lockgate.flow import graph as graphs_of_the_process
@@ -7,6 +9,7 @@ from lockgate.model.errors import Refused
 from lockgate.model.records import Actor
 from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
 from lockgate.store import claims, commands, hosts, reads
+from lockgate.store.audit import audit
 from lockgate.store.claims import Owner
 from lockgate.store.hosts import Identity
 
@@ -104,35 +107,65 @@ def test_what_is_excluded_is_not_claimed(bench: Bench) -> None:
     assert claimed.run.run_id == second
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE runs SET clock = 'never' WHERE run_id = ?",
-        "UPDATE definitions SET document = x'7b7d' WHERE definition_digest = "
-        "(SELECT definition_digest FROM runs WHERE run_id = ?)",
-    ],
+def hurt(bench: Bench, monkeypatch: pytest.MonkeyPatch, damage: str, run_id: str) -> None:
+    """Damages what is stored, as no version of the program writes it."""
+    bench.file.connection.execute("PRAGMA ignore_check_constraints=ON")
+    bench.write(lambda tx: tx.connection.execute(damage, (run_id,)))
+    monkeypatch.setattr(graphs_of_the_process, "_graphs", {})
+
+
+ROWS = "UPDATE runs SET clock = 'never' WHERE run_id = ?"
+DEFINITION = (
+    "UPDATE definitions SET document = x'7b7d' WHERE definition_digest = "
+    "(SELECT definition_digest FROM runs WHERE run_id = ?)"
 )
-def test_a_run_that_cannot_be_read_holds_up_nobody(bench: Bench, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+
+
+def test_a_run_whose_rows_cannot_be_read_holds_up_nobody_and_is_named(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
     broken, sound = bench.run_id(made=definition(graph("broken"))), bench.run_id()
-    bench.file.connection.execute("PRAGMA ignore_check_constraints=ON")
-    bench.write(lambda tx: tx.connection.execute(damage, (broken,)))
-    monkeypatch.setattr(graphs_of_the_process, "_graphs", {})
+    hurt(bench, monkeypatch, ROWS, broken)
     before = bench.write(written)
-    assert bench.write(lambda tx: claims.claim_next(tx, HOST)).run.run_id == sound
+    unreadable: dict[str, str] = {}
+    assert bench.write(lambda tx: claims.claim_next(tx, HOST, (), unreadable)).run.run_id == sound
+    assert set(unreadable) == {broken}
+    assert "never" in unreadable[broken]
     assert bench.write(lambda tx: claims.claim_next(tx, HOST)) is None
     assert bench.write(written) == before + 1
 
 
-def test_a_held_run_that_cannot_be_read_keeps_no_host_away(bench: Bench) -> None:
+def test_a_run_whose_definition_cannot_be_read_is_blocked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
-    broken, sound = bench.run_id(), bench.run_id()
+    broken, sound = bench.run_id(made=definition(graph("broken"))), bench.run_id()
+    document = bench.read(lambda connection: connection.execute("SELECT document FROM definitions").fetchall())[0][0]
+    hurt(bench, monkeypatch, DEFINITION, broken)
+    unreadable: dict[str, str] = {}
+    assert bench.write(lambda tx: claims.claim_next(tx, HOST, (), unreadable)).run.run_id == sound
+    assert unreadable == {}
+    run = bench.read(lambda connection: reads.run(connection, broken)).run
+    assert (run.queue, run.error_code, run.claim) == ("parked", "load_failed", None)
+    assert "is not what its digest says" in (run.error_summary or "")
+    restored = "UPDATE definitions SET document = ? WHERE definition_digest = ?"
+    digest = hashlib.sha256(document).hexdigest()
+    bench.write(lambda tx: tx.connection.execute(restored, (document, digest)))
+    bench.write(lambda tx: commands.resume(tx, broken, actor=USER, key="again"))
+    assert bench.write(lambda tx: claims.claim_next(tx, HOST)).run.run_id == broken
+    assert bench.read(lambda connection: audit(connection, broken)).difference is None
+
+
+@pytest.mark.parametrize(("damage", "freed"), [(ROWS, False), (DEFINITION, True)])
+def test_a_held_run_that_cannot_be_read_keeps_no_host_away(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, damage: str, freed: bool
+) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    broken, sound = bench.run_id(made=definition(graph("broken"))), bench.run_id()
     bench.claim(broken)
     bench.claim(sound)
-    bench.file.connection.execute("PRAGMA ignore_check_constraints=ON")
-    bench.write(lambda tx: tx.connection.execute("UPDATE runs SET clock = 'never' WHERE run_id = ?", (broken,)))
+    hurt(bench, monkeypatch, damage, broken)
     taken = bench.write(lambda tx: hosts.take_over(tx, TWO, dead))
-    assert (taken.epoch, taken.lost) == (2, (sound,))
+    assert (taken.epoch, set(taken.lost)) == (2, {sound, broken} if freed else {sound})
 
 
 def test_claims_of_a_dead_process_are_ended(bench: Bench) -> None:

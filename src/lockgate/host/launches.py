@@ -30,9 +30,14 @@ class Claimed(Record, frozen=True, kw_only=True):
         return self.claim.run_id
 
 
-def claim_next(tx: Transaction, owner: claims.Owner, busy: Collection[str]) -> Claimed | None:
-    """The next run, if one is claimable and not `busy`; the launch has its row before any process exists."""
-    claimed = claims.claim_next(tx, owner, tuple(busy))
+def claim_next(
+    tx: Transaction, owner: claims.Owner, busy: Collection[str], unreadable: dict[str, str]
+) -> Claimed | None:
+    """The next run, if one is claimable and not `busy`; the launch has its row before any process exists.
+
+    `unreadable` is told which claimable runs are damaged so that nobody can execute them, and why.
+    """
+    claimed = claims.claim_next(tx, owner, tuple(busy), unreadable)
     if claimed is None:
         return None
     worker_id = f"worker-{secrets.token_hex(8)}"

@@ -1,6 +1,7 @@
 """What a host asks of its store: each call is one transaction or one read, and waits out a busy store."""
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing, suppress
@@ -24,6 +25,8 @@ from lockgate.store.writer import Lane
 
 if TYPE_CHECKING:
     import sqlite3
+
+log = logging.getLogger("lockgate.host")
 
 _BUSY_PAUSE_S = 0.5
 _T = TypeVar("_T")
@@ -50,6 +53,7 @@ class Ledger:
         self.host_id = f"host-{secrets.token_hex(8)}"
         self._epoch = 0
         self._hurried = False
+        self._told: set[str] = set()
         self._actor = hosts.host_actor(self.host_id)
 
     async def take_over(self, capacity: int) -> tuple[recovery.Orphan, ...]:
@@ -80,7 +84,17 @@ class Ledger:
     async def claim_next(self, busy: Collection[str]) -> Claimed | None:
         """The next claimable run but those in `busy`, whose last worker is still ending."""
         owner = claims.Owner(kind=OwnerKind.HOST, id=self.host_id, host_epoch=self._epoch)
-        return await self._write(lambda tx: launches.claim_next(tx, owner, busy))
+        unreadable: dict[str, str] = {}
+        claimed = await self._write(lambda tx: launches.claim_next(tx, owner, busy, unreadable))
+        for run_id, why in unreadable.items():
+            self._tell(run_id, why)
+        return claimed
+
+    def _tell(self, run_id: str, why: str) -> None:
+        """Says once of a run that it is left alone: nothing can be written of what cannot be read."""
+        if run_id not in self._told:
+            self._told.add(run_id)
+            log.error("%s cannot be read and is left alone: %s; run lockgate doctor", run_id, why)
 
     async def attach(self, claimed: Claimed, pid: int) -> None:
         """Records the process of a launch; one that is gone already needs no record."""
@@ -127,9 +141,11 @@ class Ledger:
         due = await self._read(lambda connection: hosts.due_deadlines(connection, now_ms))
         taken = False
         for request_id in due:
-            # One run that cannot be read, which the doctor names, must not hold up the defaults of the others.
-            with suppress(DefinitionError, StoreDamaged):
+            # One run that cannot be read must not hold up the defaults of the others.
+            try:
                 taken |= (await self._write(partial(_expire, request_id))).outcome == "accepted"
+            except (DefinitionError, StoreDamaged) as problem:
+                self._tell(request_id, problem.message)
         return taken
 
     async def end_abandoned(self) -> tuple[recovery.Orphan, ...]:

@@ -11,7 +11,7 @@ from lockgate.flow.claims import LONGEST_RETRY_MS
 from lockgate.flow.head import RunHead
 from lockgate.flow.sources import changed
 from lockgate.model.encoding import sha256
-from lockgate.model.errors import DefinitionError, NotFound, Refused, SourceChanged, StoreDamaged
+from lockgate.model.errors import Refused, SourceChanged
 from lockgate.model.records import (
     Actor,
     AttemptRow,
@@ -62,21 +62,27 @@ def claim(tx: Transaction, run_id: str, owner: Owner) -> Claimed:
 
 def _claim(tx: Transaction, head: RunHead, owner: Owner) -> Claimed:
     token = secrets.token_hex(32)
-    wish = t.Claim(
+    done = commit(tx, head, (_wish(owner, token),), owner.actor)
+    generation = done.head.queue.generation
+    return Claimed(claim=ClaimToken(run_id=head.run.run_id, generation=generation, token=token), run=done.head.run)
+
+
+def _wish(owner: Owner, token: str) -> t.Claim:
+    return t.Claim(
         token_hash=sha256(token.encode()),
         owner_kind=owner.kind,
         owner_id=owner.id,
         host_epoch=owner.host_epoch,
     )
-    done = commit(tx, head, (wish,), owner.actor)
-    generation = done.head.queue.generation
-    return Claimed(claim=ClaimToken(run_id=head.run.run_id, generation=generation, token=token), run=done.head.run)
 
 
-def claim_next(tx: Transaction, owner: Owner, exclude: Iterable[str] = ()) -> Claimed | None:
+def claim_next(
+    tx: Transaction, owner: Owner, exclude: Iterable[str] = (), unreadable: dict[str, str] | None = None
+) -> Claimed | None:
     """Claims the next run for a host: answered ones first, then by availability; never an inline one.
 
-    A run whose rows or definition cannot be read is left for the doctor: it must not hold up the others.
+    A damaged run must not hold up the others. One whose definition cannot be read is blocked `load_failed`; one
+    whose rows cannot be read can be written by nobody: it is left alone, and noted in `unreadable` with the reason.
     Raises Refused `host_replaced` for a host that another one has taken over from: only one may start workers.
     """
     host = host_state(tx.connection)
@@ -84,19 +90,26 @@ def claim_next(tx: Transaction, owner: Owner, exclude: Iterable[str] = ()) -> Cl
         raise Refused("host_replaced", f"another host has taken over from {owner.id}", host_id=owner.id)
     left_out = list(exclude)
     while (run_id := _next(tx, left_out)) is not None:
-        head = readable_head(tx.connection, run_id)
-        if head is not None:
+        try:
+            head = heads.head(tx.connection, run_id)
+        except heads.UNREADABLE as problem:
+            left_out.append(run_id)
+            if not _block_unloadable(tx, run_id, owner, str(problem)) and unreadable is not None:
+                unreadable[run_id] = str(problem)
+        else:
             return _claim(tx, head, owner)
-        left_out.append(run_id)
     return None
 
 
-def readable_head(connection: sqlite3.Connection, run_id: str) -> RunHead | None:
-    """The head of a run, or None where its rows or its definition are damaged."""
+def _block_unloadable(tx: Transaction, run_id: str, owner: Owner, detail: str) -> bool:
+    """Blocks a run whose rows are sound though its definition is not; whether they are."""
     try:
-        return heads.head(connection, run_id)
-    except (DefinitionError, NotFound, StoreDamaged, msgspec.MsgspecError):
-        return None
+        head = heads.head(tx.connection, run_id, heads.NO_GRAPH)
+    except heads.UNREADABLE:
+        return False
+    block = t.Block(code=BlockCode.LOAD_FAILED, detail=detail)
+    commit(tx, head, (_wish(owner, secrets.token_hex(32)), block), owner.actor)
+    return True
 
 
 def _next(tx: Transaction, exclude: list[str]) -> str | None:
@@ -143,7 +156,7 @@ def lose(
     signal: int | None = None,
 ) -> HeadState | None:
     """Ends a claim without its holder's word; None where that claim has ended already."""
-    head = heads.head(tx.connection, run_id)
+    head = heads.head(tx.connection, run_id, heads.NO_GRAPH)
     if not head.holds_claim or head.queue.generation != generation:
         return None
     wish = t.Lose(cause=cause, counted=counted, progressed=progressed, exit_code=exit_code, signal=signal)

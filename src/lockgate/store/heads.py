@@ -4,10 +4,13 @@ import sqlite3
 from functools import singledispatch
 from typing import Any, LiteralString, TypeVar
 
+import msgspec
+
 from lockgate.flow import transitions as t
+from lockgate.flow.graph import Graph
 from lockgate.flow.head import Facts, LastStep, RunHead
 from lockgate.model import records as r
-from lockgate.model.errors import NotFound
+from lockgate.model.errors import DefinitionError, NotFound, StoreDamaged
 from lockgate.model.statuses import Outcome
 from lockgate.store.graphs import graph_of
 from lockgate.store.reads.requests import policy
@@ -20,8 +23,17 @@ _RUNS, _ATTEMPTS, _REQUESTS, _EFFECTS = load("runs"), load("attempts"), load("re
 NO_FACTS = Facts()
 
 
-def head(connection: sqlite3.Connection, run_id: str) -> RunHead:
-    """The head of a run, by one query. Raises NotFound."""
+UNREADABLE = (DefinitionError, NotFound, StoreDamaged, msgspec.MsgspecError)
+"""What reading the head of a run raises where its rows or its definition are damaged."""
+
+NO_GRAPH = Graph(version=0, name="", start="", max_steps=0, nodes={}, edges=())
+
+
+def head(connection: sqlite3.Connection, run_id: str, graph: Graph | None = None) -> RunHead:
+    """The head of a run, by one query. Raises NotFound.
+
+    With NO_GRAPH its definition need not be readable: for a claim that ends, which asks no graph anything.
+    """
     row = connection.execute(_RUNS["head"], {"run_id": run_id}).fetchone()
     if row is None:
         raise NotFound("run", run_id)
@@ -30,7 +42,7 @@ def head(connection: sqlite3.Connection, run_id: str) -> RunHead:
     return RunHead(
         run=run,
         queue=columns.take(r.QueueRow),
-        graph=graph_of(connection, run.definition_digest),
+        graph=graph or graph_of(connection, run.definition_digest),
         attempt=columns.take_or_none(r.AttemptRow),
         interval=columns.take_or_none(r.IntervalRow),
         request=columns.take_or_none(r.RequestRow),

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -10,7 +11,7 @@ from lockgate.flow.head import LEASE_MS
 from lockgate.model.errors import Refused
 from lockgate.model.records import Actor, ClaimToken, HostView, Record
 from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
-from lockgate.store import claims
+from lockgate.store import claims, heads
 from lockgate.store.openfile import Transaction
 from lockgate.store.reads.owners import HeldClaim as HeldClaim
 from lockgate.store.reads.owners import held_claims as held_claims
@@ -90,15 +91,14 @@ def end_lost_claims(tx: Transaction, host_id: str, is_alive: IsAlive) -> tuple[s
 
 
 def _end_ownerless(tx: Transaction, held: Iterable[HeldClaim], host_id: str, is_alive: IsAlive) -> tuple[str, ...]:
-    """The runs that it freed. One that cannot be read is left to the doctor: the others need their host."""
-    lost = [
-        each
-        for each in held
-        if _is_ownerless(each, tx, is_alive) and claims.readable_head(tx.connection, each.run_id) is not None
-    ]
-    for each in lost:
-        end_claim(tx, each, host_actor(host_id))
-    return tuple(each.run_id for each in lost)
+    """The runs that it freed. One whose rows cannot be read is left to the doctor: the others need their host."""
+    lost: list[str] = []
+    for each in held:
+        if _is_ownerless(each, tx, is_alive):
+            with suppress(*heads.UNREADABLE):
+                end_claim(tx, each, host_actor(host_id))
+                lost.append(each.run_id)
+    return tuple(lost)
 
 
 def end_claim(tx: Transaction, held: HeldClaim, actor: Actor) -> None:
