@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import rfc8785
 
 from lockgate import (
     Ask,
@@ -23,6 +24,8 @@ from lockgate import (
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import Refused
 from lockgate.model.statuses import RequestKind, RunStatus
+from lockgate.store import reads
+from lockgate.store.audit import audit
 from tests.engine.bench import Bench
 
 
@@ -102,6 +105,41 @@ async def test_what_is_hashed_is_kept(bench: Bench) -> None:
     assert bench.value(decision["subject_hash"]) == {"n": 1, "words": None}
     assert decision["presentation_hash"] == sha256(stored(request.presentation))
     assert decision["choices_hash"] == sha256(stored(list(request.choices)))
+
+
+@pytest.mark.parametrize("size", [1, 2_000_000], ids=["small", "large"])
+async def test_the_digest_of_a_decision_can_be_recomputed(bench: Bench, size: int) -> None:
+    """From what is shown and the facts of the run, with any RFC 8785 library."""
+    subject = {"price": 1.0, "ratio": 1e21, "pièce": "x" * size}
+    assert await bench.go(review(request=lambda ctx: Ask(title="Pay?", summary="All.", subject=subject))) == "waiting"
+    request, run = bench.request, bench.detail.row
+    asked = next(event for event in bench.events if event.type == "decision_requested").payload
+    kept = bench.read(lambda connection: reads.value(connection, asked["decision"]["subject_hash"]))
+    assert (kept == rfc8785.dumps(subject)) is (size == 1)
+    assert msgspec.json.decode(kept) == subject
+    facts = {
+        "schema": "lockgate.decision-request.v1",
+        "run_id": run.run_id,
+        "workflow": "review",
+        "node": "ask",
+        "attempt_id": request.attempt_id,
+        "audience": "maintainers",
+        "title": "Pay?",
+        "subject_hash": sha256(rfc8785.dumps(subject) if size == 1 else kept),
+        "presentation_hash": sha256(rfc8785.dumps(plain(request.presentation))),
+        "choices_hash": sha256(rfc8785.dumps(plain(request.choices))),
+        "seconds": None,
+        "deadline_at": None,
+        "default": None,
+        "policy": None,
+        "started_by": run.started_by,
+    }
+    assert request.digest == sha256(rfc8785.dumps(facts))
+    bench.answer("publish")
+    assert await bench.work() == "completed"
+    audited = bench.read(lambda connection: audit(connection, run.run_id))
+    assert audited.difference is None
+    assert [receipt.digest for receipt in audited.receipts] == [request.digest]
 
 
 async def test_a_deadline_and_its_default_may_be_computed(bench: Bench) -> None:

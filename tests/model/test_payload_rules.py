@@ -7,7 +7,17 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.model.encoding import MAX_VALUE_BYTES, canonical, chained, checked, digest, parsed, stored
+from lockgate.model.encoding import (
+    MAX_CANONICAL_BYTES,
+    MAX_VALUE_BYTES,
+    canonical,
+    chained,
+    checked,
+    digest,
+    parsed,
+    recomputable,
+    stored,
+)
 from lockgate.model.errors import PayloadError
 
 
@@ -109,6 +119,31 @@ def test_the_chain_is_hashed_over_rfc_8785_bytes(value: object) -> None:
     """The fast encoder stands in for the library only where both write the same bytes."""
     assert chained(value) == rfc8785.dumps(value)
     assert stored(value) == canonical(value)
+
+
+@given(json_values | st.floats(allow_nan=False, allow_infinity=False) | st.dictionaries(st.text(), st.floats(0, 1e30)))
+def test_a_small_subject_is_stored_in_the_form_that_anybody_can_hash(value: object) -> None:
+    assert recomputable(value) == rfc8785.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [
+        (["x" * (MAX_CANONICAL_BYTES - 9), 1.0], True),
+        (["x" * (MAX_CANONICAL_BYTES - 6), 1.0], True),
+        (["x" * (MAX_CANONICAL_BYTES - 5), 1.0], False),
+        # Where a form is long only in one of the encodings, RFC 8785 decides.
+        ([-0.0] * (MAX_CANONICAL_BYTES // 2 - 1), True),
+        ([-0.0] * (MAX_CANONICAL_BYTES // 2), False),
+        ([1e20] * 4_000, False),
+    ],
+    ids=["small", "at the limit", "over it", "shrinks to the limit", "shrinks over it", "grows over it"],
+)
+def test_a_large_subject_enters_by_its_stored_bytes(value: object, exact: bool) -> None:
+    form = rfc8785.dumps(value)
+    assert (len(form) <= MAX_CANONICAL_BYTES) is exact
+    assert recomputable(value) == (form if exact else stored(value))
+    assert form != stored(value)
 
 
 def test_a_digest_can_be_recomputed_by_hand() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from lockgate.engine.ports import ExecutionStore
-from lockgate.model.encoding import MAX_OUTPUT_BYTES, checked, sha256
+from lockgate.model.encoding import MAX_OUTPUT_BYTES, checked, recomputable, sha256
 from lockgate.model.records import Value
 
 _CROWD = 16 << 20
@@ -19,6 +19,12 @@ _OVERHEAD = 200
 def value_of(value: Any, root: str = "$") -> Value:
     """The stored form of what a function returned. Raises PayloadError with the path below `root`."""
     content = checked(value, limit=MAX_OUTPUT_BYTES, root=root)
+    return Value(hash=sha256(content), content=content)
+
+
+def subject_of(value: Any) -> Value:
+    """What a person decides on, in the form that its digest can be recomputed from. Raises PayloadError."""
+    content = recomputable(value, limit=MAX_OUTPUT_BYTES, root="$.subject")
     return Value(hash=sha256(content), content=content)
 
 

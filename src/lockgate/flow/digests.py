@@ -1,4 +1,8 @@
-"""The digests that bind an answer to what was seen: SHA-256 over RFC 8785, to be recomputed by anybody."""
+"""The digests that bind an answer to what was seen: SHA-256 over RFC 8785, to be recomputed by anybody.
+
+What is decided on, shown and offered enters by its hash. Of a presentation and its choices, and of a subject of at
+most 64 KiB, that is the SHA-256 of its RFC 8785 form; of a larger subject, of its bytes as they are stored.
+"""
 
 from typing import TYPE_CHECKING, Any
 

@@ -4,6 +4,10 @@
 bytes. *Digests that others recompute* are SHA-256 over RFC 8785; `canonical` makes those bytes. For objects
 without floats and with ASCII keys the two encodings agree byte for byte, which `chained` relies on: it runs
 once for every event, and the RFC 8785 library would cost more there than the whole law.
+
+A decision's subject is between the two: it is a user's value, and it enters the decision's digest. One of at most
+64 KiB in RFC 8785 is stored in just that form, so that its hash can be recomputed from the value by anybody; a
+larger one enters by the hash of its stored form, which only its stored bytes give.
 """
 
 import hashlib
@@ -18,6 +22,12 @@ from lockgate.model.errors import PayloadError
 MAX_DEPTH = 64
 MAX_VALUE_BYTES = 1 << 20
 MAX_OUTPUT_BYTES = 8 << 20
+MAX_CANONICAL_BYTES = 64 << 10
+"""How large a subject may be, in RFC 8785, to be stored in that form."""
+
+_SHRINKS = 3
+"""RFC 8785 is never shorter than the stored form by more than this: `-0.0,` there is `0,`."""
+
 MAX_INTEGER = (1 << 53) - 1
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
@@ -62,6 +72,25 @@ def checked(value: Any, *, limit: int = MAX_VALUE_BYTES, root: str = "$") -> byt
     if len(content) > limit:
         raise PayloadError(root, f"at most {limit} bytes", f"{len(content)} bytes")
     return content
+
+
+def recomputable(value: Any, *, limit: int = MAX_VALUE_BYTES, root: str = "$") -> bytes:
+    """The bytes under whose hash a value enters a digest: RFC 8785 where that has at most MAX_CANONICAL_BYTES,
+    else as `checked`, whose errors it raises."""
+    content = checked(value, limit=limit, root=root)
+    if len(content) > _SHRINKS * MAX_CANONICAL_BYTES or _is_canonical(value):
+        return content
+    exact = canonical(value)
+    return exact if len(exact) <= MAX_CANONICAL_BYTES else content
+
+
+def _is_canonical(value: Any) -> bool:
+    """Whether the two encodings agree for certain, so that the library need not be loaded."""
+    if isinstance(value, dict):
+        return all(key.isascii() and _is_canonical(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_canonical, value))
+    return not isinstance(value, float)
 
 
 def parsed(text: str | bytes, *, limit: int = MAX_VALUE_BYTES) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from lockgate.engine.failures import NodeFailed
-from lockgate.engine.values import value_of
+from lockgate.engine.values import subject_of, value_of
 from lockgate.engine.visit import Done, Visit, Waits, flush_streams
 from lockgate.flow import contracts
 from lockgate.flow.authoring.nodes import AgentNode, CheckpointNode, HumanDecisionNode
@@ -47,7 +47,7 @@ async def human_decision(node: HumanDecisionNode, visit: Visit) -> Waits:
     default = await _default(node, visit)
     question = title(ask.title)
     shown = presentation(ask.summary, ask.blocks)
-    subject = value_of(ask.subject, "$.subject")
+    subject = subject_of(ask.subject)
     presented = value_of(msgspec.to_builtins(shown))
     offered = value_of(msgspec.to_builtins(node.choices))
     wait, contract = _wait(
