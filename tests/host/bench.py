@@ -51,7 +51,8 @@ def wait_for(name):
 HOST = """
 import sys
 from lockgate.host import run_host
-sys.exit(run_host(sys.argv[1], max_workers=int(sys.argv[2]), drain=sys.argv[3] == "drain", leash_fd=0))
+drain, fork_server = sys.argv[3] == "drain", sys.argv[4] == "fork"
+sys.exit(run_host(sys.argv[1], max_workers=int(sys.argv[2]), drain=drain, fork_server=fork_server, leash_fd=0))
 """
 
 
@@ -186,10 +187,11 @@ class Bench:
 
     @contextlib.contextmanager
     def host(
-        self, *, max_workers: int = 4, drain: bool = False, quiet: bool = False
+        self, *, max_workers: int = 4, drain: bool = False, quiet: bool = False, fork_server: bool = True
     ) -> Iterator["subprocess.Popen[bytes]"]:
         """A host process; ended at the latest here, by its leash. `quiet`: its stderr is the test's to read."""
-        arguments = [str(self.store), str(max_workers), "drain" if drain else "stay"]
+        ways = ["drain" if drain else "stay", "fork" if fork_server else "exec"]
+        arguments = [str(self.store), str(max_workers), *ways]
         environment = {**os.environ, "PYTHONPATH": SOURCE_ROOT}
         process = subprocess.Popen(
             [sys.executable, "-c", HOST, *arguments],

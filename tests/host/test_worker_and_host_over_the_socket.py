@@ -27,7 +27,16 @@ OWNER = claims.Owner(kind=OwnerKind.HOST, id="host-1", host_epoch=1)
 SOURCES = {"/project/flow.py": "a" * 64}
 WORKFLOW = Workflow("one", start="work", nodes={"work": compute(lambda ctx: None)})
 START = t.StartAttempt(attempt_id="attempt-1", node_id="work")
-LAUNCH = Launch(run_id="run", generation=1, file="", name="", project_dir="", definition_digest="", sources_hash="")
+LAUNCH = Launch(
+    run_id="run",
+    generation=1,
+    file="",
+    name="",
+    project_dir="",
+    definition_digest="",
+    sources_hash="",
+    environment=b"",
+)
 
 
 class Pair:

@@ -1,4 +1,4 @@
-"""Learning that a child ended, without reaping it.
+"""Learning that a worker ended, without reaping it.
 
 Until it is reaped, a dead leader keeps its pid, and so the number of its process group, from being used again:
 what is left of the group can be killed safely in between.
@@ -11,8 +11,11 @@ import sys
 if sys.platform == "linux":
 
     def _watch(pid: int) -> int | None:
-        """A descriptor that becomes readable when the child has ended; None where it has already."""
-        return os.pidfd_open(pid)
+        """A descriptor that becomes readable when the process has ended; None where nothing of it is left."""
+        try:
+            return os.pidfd_open(pid)
+        except ProcessLookupError:
+            return None
 
 else:
     import select
@@ -32,7 +35,7 @@ else:
 
 
 async def until_exit(pid: int) -> None:
-    """Returns when the child has ended; it is still to be reaped."""
+    """Returns when the process has ended; it is still to be reaped."""
     descriptor = _watch(pid)
     if descriptor is None:
         return

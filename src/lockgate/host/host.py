@@ -6,6 +6,7 @@ import signal
 from collections.abc import Coroutine
 from pathlib import Path
 
+from lockgate.host.forking import spawner
 from lockgate.host.jumps import JumpWatch
 from lockgate.host.leash import until_closed, until_gone
 from lockgate.host.ledger import Ledger
@@ -34,7 +35,8 @@ class Host:
 
     With `drain` it ends by itself when nothing is claimable any more. `leash_fd` is the reading end of a pipe
     and `parent_pid` a process: when either ends, so does the host. `adopts_orphans` is for a process that is
-    nothing but a host: what workers left behind becomes its child, and is reaped.
+    nothing but a host: what workers left behind becomes its child, and is reaped. Workers are forked by a server
+    that has done their imports; without `fork_server`, and on macOS, each is a Python of its own.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Host:
         leash_fd: int | None = None,
         parent_pid: int | None = None,
         adopts_orphans: bool = False,
+        fork_server: bool = True,
         clock: Clock | None = None,
     ) -> None:
         self._path = store_path
@@ -54,6 +57,7 @@ class Host:
         self._leash_fd = leash_fd
         self._parent_pid = parent_pid
         self._adopts_orphans = adopts_orphans
+        self._spawner = spawner(fork_server=fork_server)
         self._clock = clock or SystemClock()
         self._output = OutputDesk()
 
@@ -63,11 +67,18 @@ class Host:
         Raises Refused `host_running` when a living host holds the store, ClaimLost when another host took over
         from this one, StoreError when the store cannot be used.
         """
-        stop = stop or asyncio.Event()
+        try:
+            # Before the store is open, and while it is being opened.
+            self._spawner.prepare()
+            await self._execute(stop or asyncio.Event())
+        finally:
+            self._spawner.close()
+
+    async def _execute(self, stop: asyncio.Event) -> None:
         async with open_store(self._path, create=True, clock=self._clock) as store:
             ledger = Ledger(store)
             await clear_away(await ledger.take_over(self._capacity))
-            scheduler = Scheduler(ledger, self._output, capacity=self._capacity, drain=self._drain)
+            scheduler = Scheduler(ledger, self._output, self._spawner, capacity=self._capacity, drain=self._drain)
             try:
                 await self._serve(ledger, scheduler, stop)
             finally:
@@ -139,6 +150,7 @@ def run_host(
     drain: bool = False,
     leash_fd: int | None = None,
     parent_pid: int | None = None,
+    fork_server: bool = True,
 ) -> int:
     """Runs a host as this process: its signals stop it, orphans become its children. The exit code."""
     host = Host(
@@ -148,6 +160,7 @@ def run_host(
         leash_fd=leash_fd,
         parent_pid=parent_pid,
         adopts_orphans=adopt_orphans(),
+        fork_server=fork_server,
     )
     return asyncio.run(_run_as_process(host))
 

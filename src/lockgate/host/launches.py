@@ -1,5 +1,6 @@
 """The transactions around one launch: a run is claimed with its worker's row, and given back with its end."""
 
+import os
 import secrets
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING
 from lockgate.engine.places import split_reference
 from lockgate.flow.transitions import Block, Lose, Release
 from lockgate.host.protocol import Launch
+from lockgate.host.spawning import packed, worker_environment
 from lockgate.host.verdict import Ending, command_for, lost
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import ClaimLost, Refused
@@ -52,6 +54,7 @@ def claim_next(
         project_dir=run.project_dir,
         definition_digest=run.definition_digest,
         sources_hash=sha256(stored(reads.sources_of(tx.connection, run.run_id))),
+        environment=packed(worker_environment(os.environ)),
     )
     return Claimed(claim=claimed.claim, worker_id=worker_id, launch=launch)
 

@@ -39,7 +39,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="message", om
 
 
 class Launch(Message, tag="launch", frozen=True, kw_only=True):
-    """The first message: which workflow to load for which run, and what must not have changed since its start."""
+    """The first message: which workflow to load for which run, and what must not have changed since its start.
+
+    `environment` is NAME=value, each followed by a NUL, in the bytes of the system.
+    """
 
     run_id: str
     generation: int
@@ -48,6 +51,7 @@ class Launch(Message, tag="launch", frozen=True, kw_only=True):
     project_dir: str
     definition_digest: str
     sources_hash: str
+    environment: bytes
 
 
 class Continue(Message, tag="continue", frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from lockgate.host.ledger import Ledger, Outlook
 from lockgate.host.output import OutputDesk
 from lockgate.host.recovery import clear_away
-from lockgate.host.standby import Standby
+from lockgate.host.spawning import Spawner
 from lockgate.host.supervisor import Supervisor
 
 LONGEST_SLEEP_S = 10.0
@@ -24,12 +24,12 @@ SOON_S = 1.0
 class Scheduler:
     """Holds the supervisors of one host, one for each run that it executes."""
 
-    def __init__(self, ledger: Ledger, output: OutputDesk, *, capacity: int, drain: bool) -> None:
+    def __init__(self, ledger: Ledger, output: OutputDesk, spawner: Spawner, *, capacity: int, drain: bool) -> None:
         self._ledger = ledger
         self._output = output
+        self._spawner = spawner
         self._capacity = capacity
         self._drain = drain
-        self._standby = Standby()
         self._active: dict[str, Supervisor] = {}
         self._tasks: dict[asyncio.Task[None], Supervisor] = {}
         self._woken = asyncio.Event()
@@ -47,8 +47,8 @@ class Scheduler:
 
     @property
     def pids(self) -> frozenset[int | None]:
-        """The processes of this host's own launches."""
-        return frozenset({self._standby.pid, *(supervisor.pid for supervisor in self.active)})
+        """The processes of this host's own launches, and what launches them."""
+        return frozenset({self._spawner.pid, *(supervisor.pid for supervisor in self.active)})
 
     def stop_run(self, run_id: str, cause: str) -> None:
         supervisor = self._active.get(run_id)
@@ -69,8 +69,6 @@ class Scheduler:
             # What was due just now and was not claimed cannot be: its rows or its definition are damaged.
             if self._drain and not self._tasks and (outlook.available_in_ms is None or outlook.available_in_ms <= 0):
                 return
-            if len(self._tasks) < self._capacity or outlook.available_in_ms is not None:
-                self._standby.prepare()
             await self._sleep(self._seconds_until(outlook))
         raise self._failure
 
@@ -117,7 +115,7 @@ class Scheduler:
             claimed = await self._ledger.claim_next(self._active.keys())
             if claimed is None:
                 break
-            self._launch(Supervisor(claimed, self._ledger, self._output, self._standby))
+            self._launch(Supervisor(claimed, self._ledger, self._output, self._spawner))
         return len(self._tasks) > before
 
     def _launch(self, supervisor: Supervisor) -> None:
@@ -146,4 +144,3 @@ class Scheduler:
         for supervisor in self.active:
             supervisor.stop("host_stopped")
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._standby.close()

@@ -21,8 +21,7 @@ from lockgate.host.pipes import Capture
 from lockgate.host.processes import kill_descendants, signal_group
 from lockgate.host.protocol import FrameError
 from lockgate.host.session import Session
-from lockgate.host.spawning import Spawned
-from lockgate.host.standby import Standby
+from lockgate.host.spawning import Spawned, Spawner
 from lockgate.host.verdict import LOAD_LIMIT_S, SILENT, Ending, ending_of
 from lockgate.model.errors import StoreError
 
@@ -40,12 +39,12 @@ _KILL_S = 5.0
 class Supervisor:
     """Supervises one claimed run from launch to end; `run` returns when nothing of the launch is left."""
 
-    def __init__(self, claimed: Claimed, ledger: Ledger, output: OutputDesk, standby: Standby) -> None:
+    def __init__(self, claimed: Claimed, ledger: Ledger, output: OutputDesk, spawner: Spawner) -> None:
         self.claimed = claimed
         self._ledger = ledger
         self._execution = ledger.execution(claimed)
         self._output = output
-        self._standby = standby
+        self._spawner = spawner
         self._stopped: str | None = None
         self._stop = asyncio.Event()
         self._session: Session | None = None
@@ -69,7 +68,7 @@ class Supervisor:
     async def run(self) -> None:
         """Raises StoreError only where the store itself is gone or damaged."""
         try:
-            spawned = self._standby.take()
+            spawned = await self._spawner.spawn()
         except OSError as error:
             ending = Ending(load_error=f"no process could be started: {error.strerror}")
         else:
@@ -86,7 +85,7 @@ class Supervisor:
         except BaseException:
             # When the host itself fails: nothing of a worker outlives its supervisor.
             self._kill(spawned.pid)
-            spawned.child.wait()
+            await spawned.reap()
             raise
 
     def _kill(self, pid: int) -> None:
@@ -116,7 +115,7 @@ class Supervisor:
             capture.close()
         return ending_of(
             session,
-            status=spawned.child.wait(),
+            status=await spawned.reap(),
             stopped=self._stopped,
             timed_out=timed_out,
             breach=breach,

@@ -48,21 +48,24 @@ class Ending(Record, frozen=True, kw_only=True):
 UNVERIFIED = "unverified"
 """The engine's word for a running attempt that it leaves at its limit: the next worker looks at its effect."""
 
-UNCOUNTED = frozenset({"host_stopped", "claim_ended", "pause_now"})
-"""Ends that the host itself brought about, for no fault of the worker."""
+UNKNOWN = "unknown"
+"""Nobody can say how the worker ended: the fork server, its parent, had died before it."""
+
+UNCOUNTED = frozenset({"host_stopped", "claim_ended", "pause_now", UNKNOWN})
+"""Ends that are not held against the worker: the host brought them about, or lost sight of them."""
 
 
 def ending_of(
-    session: Session, *, status: int, stopped: str | None, timed_out: bool, breach: str | None, stderr_tail: str
+    session: Session, *, status: int | None, stopped: str | None, timed_out: bool, breach: str | None, stderr_tail: str
 ) -> Ending:
-    """What the session and the process's exit status tell; a negative status is a signal."""
+    """What the session and the process's exit status tell; a negative status is a signal, None is not known."""
     said = session.said
     if breach is not None:
         stderr_tail += f"\nthe worker could not be served: {breach}\n"
     late = f"the workflow was not loaded within {LOAD_LIMIT_S:g} s" if stopped == SILENT else None
     return Ending(
-        exit_code=status if status >= 0 else None,
-        signal=-status if status < 0 else None,
+        exit_code=status if status is not None and status >= 0 else None,
+        signal=-status if status is not None and status < 0 else None,
         stopped=stopped,
         answered=session.answered,
         exiting=said.reason if isinstance(said, Exiting) else None,
@@ -90,6 +93,8 @@ def command_for(ending: Ending) -> Release | Lose | Block:
         return lost(ending, "timeout")
     if ending.exiting is not None or ending.answered is not None:
         return Release()
+    if ending.exit_code is None and ending.signal is None:
+        return lost(ending, UNKNOWN)
     return lost(ending, "exit" if ending.signal is None else "signal")
 
 

@@ -1,4 +1,4 @@
-"""The process that executes one run: `python -P -u -m lockgate.host.worker FD`.
+"""The process that executes one run: a fork of the fork server, or `python -P -u -m lockgate.host.worker FD`.
 
 It holds one end of the socketpair and nothing else: no store, no token. It loads the workflow's file in the
 run's project directory, compares it with what the run recorded, says ready, runs the engine, and exits. User
@@ -12,6 +12,7 @@ import socket
 import sys
 import traceback
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
@@ -21,6 +22,7 @@ from lockgate.flow.sources import changed
 from lockgate.host.channel import Channel
 from lockgate.host.client import HostClient, HostGone
 from lockgate.host.protocol import Launch
+from lockgate.host.spawning import unpacked
 from lockgate.host.watchdog import watch_host
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import ClaimLost, LockgateError
@@ -30,7 +32,11 @@ LOST_HOST = 70
 
 
 def main() -> None:
-    connected = socket.socket(fileno=int(sys.argv[1]))
+    execute(socket.socket(fileno=int(sys.argv[1])))
+
+
+def execute(connected: socket.socket) -> NoReturn:
+    """Makes this process the worker at the other end of the socket; it ends here."""
     connected.set_inheritable(False)
     watch_host(connected)
     code = _run_to_end(connected)
@@ -64,11 +70,11 @@ async def serve(connected: socket.socket) -> int:
     loaded = await _load(client, launch)
     if loaded is None:
         return 0
-    await client.say_exiting(await _execute(client, loaded))
+    await client.say_exiting(await _go_on(client, loaded))
     return 0
 
 
-async def _execute(client: HostClient, loaded: Loaded) -> str:
+async def _go_on(client: HostClient, loaded: Loaded) -> str:
     """Runs until the run ends, waits, or is no longer this worker's; the reason."""
     try:
         return await run(loaded.workflow, client, sources=loaded.sources, environment=os.environ)
@@ -79,7 +85,7 @@ async def _execute(client: HostClient, loaded: Loaded) -> str:
 async def _load(client: HostClient, launch: Launch) -> Loaded | None:
     """The workflow, if it is the one that was started; otherwise the host is told why not."""
     try:
-        os.environ["LOCKGATE_RUN_ID"] = launch.run_id
+        _take_environment(launch)
         os.chdir(launch.project_dir)
         loaded = load(Path(launch.file), launch.name, project_dir=Path(launch.project_dir))
     except LockgateError as error:
@@ -96,6 +102,15 @@ async def _load(client: HostClient, launch: Launch) -> Loaded | None:
         await client.say_sources_differ(differing or (str(loaded.file),), graph_changed=graph_changed)
         return None
     return loaded
+
+
+def _take_environment(launch: Launch) -> None:
+    given = unpacked(launch.environment)
+    if given != os.environb:
+        # Not the one that the fork server was started with: the host's has changed since.
+        os.environb.clear()
+        os.environb.update(given)
+    os.environ["LOCKGATE_RUN_ID"] = launch.run_id
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ class Claims:
             project_dir=str(self._directory),
             definition_digest="",
             sources_hash="",
+            environment=b"",
         )
         host_end, worker_end = await Channel.over(ours), await Channel.over(theirs)
         session = Session(host_end, execution, launch, lambda: None)
