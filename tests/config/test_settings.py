@@ -44,6 +44,7 @@ def test_a_relative_store_is_made_absolute_once(tmp_path: Path, monkeypatch: pyt
         ("LOCKGATE_ASCII", "yes", True),
         ("LOCKGATE_MOUSE", "off", False),
         ("LOCKGATE_MAX_WORKERS", "64", 64),
+        ("LOCKGATE_FORK_SERVER", "0", False),
         ("LOCKGATE_KEYS", "quit=Q,decide=e", {"quit": "Q", "decide": "e"}),
         ("LOCKGATE_ZONE", "Asia/Kolkata", "Asia/Kolkata"),
     ],

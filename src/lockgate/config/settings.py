@@ -64,6 +64,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return int(self.found["max_workers"].value)
 
     @property
+    def fork_server(self) -> bool:
+        """Whether a host has its workers forked, where the system allows it."""
+        return bool(self.found["fork_server"].value)
+
+    @property
     def keys(self) -> Mapping[str, str]:
         keys: Mapping[str, str] = self.found["keys"].value
         return keys
@@ -179,6 +184,7 @@ SETTINGS: Mapping[str, tuple[Callable[[Any], Any], Any]] = {
     "bell": (_flag, True),
     "zone": (_zone, None),
     "max_workers": (_workers, 4),
+    "fork_server": (_flag, True),
     "keys": (_words, dict),
 }
 """Name -> (how a given value becomes a value, the default or a function that makes it)."""
