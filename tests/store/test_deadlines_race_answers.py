@@ -284,3 +284,35 @@ def test_a_deadline_is_the_same_moment_for_every_screen_and_the_law(
     assert request_document(shown, now)["state"] == state
     assert word(asking.read(lambda connection: reads.run(connection, run_id)).run, now) == said
     assert asking.answer(request, digest).outcome == ("conflict" if after else "accepted")
+
+
+@pytest.mark.parametrize("back", [1, 3_600_000])
+def test_a_deadline_that_is_over_stays_so_when_the_clock_is_set_back(asking: Asking, back: int) -> None:
+    """The refusal was the run's newest event, and no time of it goes back."""
+    from lockgate.flow.words import word
+    from lockgate.view.documents import request_document
+
+    run_id = asking.run_id(made=definition(endless()))
+    request, digest, deadline = asking.ask_next(run_id)
+    asking.clock.wall_ms = deadline + 1
+    assert asking.answer(request, digest).reason == "expired"
+    asking.clock.wall_ms = deadline - back
+    again = asking.answer(request, digest, "again", text="once more")
+    assert (again.outcome, again.reason) == ("conflict", "expired")
+    now = asking.clock.now()
+    assert word(asking.read(lambda connection: reads.run(connection, run_id)).run, now) == "overdue"
+    assert (
+        request_document(asking.read(lambda connection: reads.request(connection, request)), now)["state"] == "overdue"
+    )
+    assert asking.write(lambda tx: commands.expire(tx, request)).outcome == "accepted"
+
+
+def test_a_clock_that_is_set_back_moves_no_deadline(asking: Asking) -> None:
+    """People were told the moment: until it comes they may answer, and nothing is taken for them."""
+    request, digest, deadline = asking.ask_next(asking.run_id(made=definition(endless())))
+    asking.clock.pass_ms(59_000)
+    asking.clock.wall_ms -= 3_600_000
+    asking.clock.mono_ms += 3_600_000
+    assert asking.write(lambda tx: commands.expire(tx, request)).reason == "not_due"
+    assert asking.read(lambda connection: reads.request(connection, request)).deadline_at == deadline
+    assert asking.answer(request, digest).outcome == "accepted"

@@ -258,6 +258,7 @@ def request(workflow: str, short: str, title: str, left: str | None, default: st
         "workflow": workflow,
         "run_title": None,
         "run_status": RunStatus.WAITING,
+        "run_at": NOW.wall_ms - 60_000,
         "paused": False,
         "node": "approve",
         "attempt_id": "attempt-6",

@@ -23,7 +23,7 @@ def time_left(request: RequestView, lens: Lens) -> str:
     if request.deadline_at is None:
         return "no limit"
     label = next((choice["label"] for choice in request.choices if choice["key"] == request.default), request.default)
-    left = request.deadline_at - lens.now_ms
+    left = request.deadline_at - max(lens.now_ms, request.run_at)
     return f"in {duration(left)}: {label}" if left > 0 else f"due: {label}"
 
 

@@ -2,6 +2,10 @@
 
 A human answer, the deadline's default and a cancellation race through one resolution. The loser is told who
 won, when and with what, and what it wrote is kept.
+
+A deadline is a moment of wall time, which people are told and which is in the digest. Where the wall clock is set
+back, the default is late by as much. It is judged by the run's own time, which is the wall clock but never goes
+back: who was once refused `expired` stays so, and no accepted answer is dated after its deadline.
 """
 
 from typing import Any
@@ -186,7 +190,7 @@ def answer(draft: Draft, wish: t.Answer, facts: Facts) -> dict[str, Any]:
     if lost is not None:
         return _keep(draft, submission, lost, request, facts.resolution)
     _refuse_when_paused(draft.head)
-    if request.deadline_at is not None and draft.now.wall_ms > request.deadline_at:
+    if request.deadline_at is not None and draft.at > request.deadline_at:
         return _keep(draft, submission, SubmissionOutcome.EXPIRED, request, None)
     chosen = _choice(draft.head.graph.node(request.node_id).choices, wish.choice)
     _check_policy(draft.head, request, wish.human, chosen)
@@ -218,7 +222,7 @@ def expire(draft: Draft, wish: t.Expire, facts: Facts) -> dict[str, Any]:
         told = _told(facts.resolution)
         raise Refused(str(lost), f"{wish.request_id} is settled already", winner=told)
     _refuse_when_paused(draft.head)
-    if draft.now.wall_ms < request.deadline_at:
+    if draft.at < request.deadline_at:
         raise Refused("not_due", f"the deadline {request.deadline_at} is not there yet")
     resolution = ResolutionRow(
         decision_id=decision.decision_id,

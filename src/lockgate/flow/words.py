@@ -34,7 +34,7 @@ def word(run: Run, now: Now) -> Word:
     if run.paused:
         return Word.PAUSING if run.claim is not None else Word.PAUSED
     if run.request_status is RequestStatus.PENDING:
-        due = run.deadline_at is not None and now.wall_ms > run.deadline_at
+        due = run.deadline_at is not None and max(now.wall_ms, run.updated_at) > run.deadline_at
         return Word.OVERDUE if due else Word.WAITING
     return _at_work(run)
 

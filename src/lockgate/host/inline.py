@@ -128,8 +128,9 @@ async def _patience(store: Store, run: Run) -> float:
         return min(LONGEST_SLEEP_S, max(0.001, waits_ms(run.available_at, now_ms) / 1000))
     if run.deadline_at is None or run.paused or run.request_id is None:
         return LONGEST_SLEEP_S
-    if run.deadline_at <= now_ms:
+    left_ms = run.deadline_at - max(now_ms, run.updated_at)
+    if left_ms <= 0:
         request_id = run.request_id
         await store.transact(lambda tx: commands.expire(tx, request_id), Lane.CONTROL)
         return 0.001
-    return min(LONGEST_SLEEP_S, (run.deadline_at - now_ms) / 1000)
+    return min(LONGEST_SLEEP_S, left_ms / 1000)

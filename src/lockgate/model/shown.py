@@ -88,7 +88,8 @@ class RequestView(Record, frozen=True, kw_only=True):
 
     `presentation` is {summary, blocks}; `choices` the digested list [{key, label, intent, input}]; `contract`
     the JSON Schema of an ordinary answer. `resolution` is there once it is decided. `consequences` maps a
-    choice to the text read from the graph.
+    choice to the text read from the graph. `run_at` is the time of the run's newest event: its deadline is judged by
+    the wall clock, but never by an earlier moment.
     """
 
     request_id: str
@@ -99,6 +100,7 @@ class RequestView(Record, frozen=True, kw_only=True):
     workflow: str
     run_title: str | None
     run_status: RunStatus
+    run_at: int
     paused: bool
     node: str
     attempt_id: str

@@ -140,7 +140,7 @@ def request_document(request: RequestView, now: Now) -> Document:
         "contract": request.contract,
         "deadline_at": moment(request.deadline_at),
         "default": request.default,
-        "state": request_state(request.status, request.deadline_at, now),
+        "state": request_state(request, now),
         "created_at": moment(request.created_at),
     }
 
@@ -149,13 +149,14 @@ def requests_document(requests: Iterable[RequestView], now: Now) -> Document:
     return {"schema": "lockgate.requests.v1", "requests": [request_document(each, now) for each in requests]}
 
 
-def request_state(status: RequestStatus, deadline_at: int | None, now: Now) -> str:
+def request_state(request: RequestView, now: Now) -> str:
     """pending, overdue (its default is due), accepted or withdrawn."""
-    if status is RequestStatus.SETTLED:
+    if request.status is RequestStatus.SETTLED:
         return "accepted"
-    if status is RequestStatus.CANCELLED:
+    if request.status is RequestStatus.CANCELLED:
         return "withdrawn"
-    return "overdue" if deadline_at is not None and now.wall_ms > deadline_at else "pending"
+    deadline_at = request.deadline_at
+    return "overdue" if deadline_at is not None and max(now.wall_ms, request.run_at) > deadline_at else "pending"
 
 
 def event_document(event: EventView) -> Document:

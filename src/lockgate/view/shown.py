@@ -47,6 +47,7 @@ def shown_request(request: RequestView, *, text: str | None = None) -> ShownRequ
         workflow=clean(request.workflow),
         run_title=clean(request.run_title or ""),
         run_over=request.run_status.is_terminal,
+        run_at=request.run_at,
         paused=request.paused,
         node=clean(request.node),
         attempt_id=request.attempt_id,

@@ -74,7 +74,7 @@ def _view(connection: sqlite3.Connection, row: Sequence[Any]) -> r.RequestView:
     asked = columns.take(r.RequestRow)
     decision = columns.take_or_none(r.DecisionRow)
     resolution = columns.take_or_none(r.ResolutionRow)
-    workflow, title, status, paused, started_by, definition, attempt_number, content = columns.rest()
+    workflow, title, status, run_at, paused, started_by, definition, attempt_number, content = columns.rest()
     contract = read_contract(content) if content is not None else None
     return r.RequestView(
         request_id=asked.request_id,
@@ -85,6 +85,7 @@ def _view(connection: sqlite3.Connection, row: Sequence[Any]) -> r.RequestView:
         workflow=workflow,
         run_title=title,
         run_status=RunStatus(status),
+        run_at=run_at,
         paused=bool(paused),
         node=asked.node_id,
         attempt_id=asked.attempt_id,

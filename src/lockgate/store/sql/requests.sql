@@ -57,7 +57,7 @@ SELECT s.* FROM requests w JOIN human_decision_resolutions s ON s.decision_id = 
 WHERE w.run_id = :run_id ORDER BY s.resolved_at DESC LIMIT :limit;
 
 -- pending: the requests that can be answered now or once their run is resumed, a person's first, least time left first
-SELECT w.*, d.*, s.*, r.workflow, r.title, r.status, r.paused, r.started_by, r.definition_digest, a.attempt_number, b.content
+SELECT w.*, d.*, s.*, r.workflow, r.title, r.status, r.last_at, r.paused, r.started_by, r.definition_digest, a.attempt_number, b.content
 FROM requests w
 JOIN runs r ON r.run_id = w.run_id
 JOIN node_attempts a ON a.attempt_id = w.attempt_id
@@ -68,7 +68,7 @@ WHERE w.status = 'pending' AND (:kind IS NULL OR w.kind = :kind) AND r.status IN
 ORDER BY w.kind <> 'decision', w.deadline_at IS NULL, w.deadline_at, w.created_at, w.request_id LIMIT :limit;
 
 -- decided: decisions that somebody or something resolved, newest first
-SELECT w.*, d.*, s.*, r.workflow, r.title, r.status, r.paused, r.started_by, r.definition_digest, a.attempt_number, b.content
+SELECT w.*, d.*, s.*, r.workflow, r.title, r.status, r.last_at, r.paused, r.started_by, r.definition_digest, a.attempt_number, b.content
 FROM human_decision_resolutions s
 JOIN human_decisions d ON d.decision_id = s.decision_id
 JOIN requests w ON w.request_id = s.decision_id
@@ -78,7 +78,7 @@ LEFT JOIN blobs b ON b.hash = w.contract_hash
 ORDER BY s.resolved_at DESC LIMIT :limit;
 
 -- view: one request with everything that its card shows
-SELECT w.*, d.*, s.*, r.workflow, r.title, r.status, r.paused, r.started_by, r.definition_digest, a.attempt_number, b.content
+SELECT w.*, d.*, s.*, r.workflow, r.title, r.status, r.last_at, r.paused, r.started_by, r.definition_digest, a.attempt_number, b.content
 FROM requests w
 JOIN runs r ON r.run_id = w.run_id
 JOIN node_attempts a ON a.attempt_id = w.attempt_id
