@@ -38,9 +38,32 @@ def test_a_start_and_a_restart_are_adopted_though_the_file_is_gone(lockgate: Com
     (home / ".lockgate" / "workflows" / "plain.py").unlink()
     assert lockgate(*start).document == {**first, "outcome": "adopted"}
     assert lockgate(*restart).document["run_id"] == child["run_id"]
-    assert lockgate("start", "plain", "--input", "[2]", "--key", "st", "--json").code == 4
     assert lockgate("start", "plain", "--input", "[1]", "--key", "new", "--json").code == 4
     assert lockgate("restart", first["run_id"], "--key", "new", "--json").code == 4
+    assert len(lockgate("runs", "--json").document["runs"]) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("start", "plain", "--input", "[2]", "--key", "st"),
+        ("start", "plain", "--input", "[1]", "--title", "t", "--key", "st"),
+        ("start", "absent", "--input", "[1]", "--key", "st"),
+        ("start", "plain", "--input", "[1]", "--key", "cc"),
+        ("restart", "RUN", "--key", "st"),
+        ("restart", "RUN", "--revision", "1", "--key", "rr"),
+    ],
+    ids=lambda line: " ".join(line),
+)
+def test_a_key_that_was_used_for_something_else_is_refused_though_the_file_is_gone(
+    lockgate: Command, home: Path, other: tuple[str, ...]
+) -> None:
+    first = lockgate("start", "plain", "--input", "[1]", "--key", "st", "--json").document
+    lockgate("cancel", first["run_id"], "--key", "cc")
+    lockgate("restart", first["run_id"], "--key", "rr")
+    (home / ".lockgate" / "workflows" / "plain.py").unlink()
+    said = lockgate(*(first["run_id"] if word == "RUN" else word for word in other), "--json")
+    assert (said.code, said.document["outcome"], said.document["reason"]) == (5, "conflict", "key_conflict")
 
 
 def test_a_key_that_was_used_for_something_else_is_said_to_be(lockgate: Command) -> None:

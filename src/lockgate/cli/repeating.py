@@ -29,16 +29,21 @@ def effect_of(call: Call, given: str) -> str:
     return _of_run(call, given, "resolveEffect", "effect_id") or call.read(reads.resolve_effect_id, given)
 
 
-def repeated(call: Call, command: str) -> Receipt | None:
-    """The receipt of the key that was given, if this command used it before; taken then, it is adopted now."""
+def of_key(call: Call) -> Receipt | None:
+    """The receipt of the key that was given, whatever it was used for; None for one that is free."""
     from lockgate.store import reads
 
     if call.given_key is None:
         return None
     try:
-        found = call.read(reads.receipt, call.key)
+        return call.read(reads.receipt, call.key)
     except StoreMissing:
         return None
+
+
+def repeated(call: Call, command: str) -> Receipt | None:
+    """The receipt of the key that was given, if this command used it before; taken then, it is adopted now."""
+    found = of_key(call)
     if found is None or found.command != command:
         return None
     return msgspec.structs.replace(found, outcome="adopted") if found.outcome == "accepted" else found

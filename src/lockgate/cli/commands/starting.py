@@ -8,8 +8,7 @@ from lockgate.cli.call import Call
 from lockgate.cli.options import command
 from lockgate.cli.people import login, user
 from lockgate.cli.receipts import report
-from lockgate.cli.repeating import repeated
-from lockgate.model.encoding import sha256
+from lockgate.cli.repeating import of_key
 from lockgate.model.errors import DefinitionError, NotFound
 from lockgate.model.records import Receipt
 
@@ -68,14 +67,22 @@ def _say_if_nobody_runs_it(call: Call) -> None:
 
 
 def _started_before(call: Call, workflow: str, content: bytes, title: str | None) -> Receipt | None:
-    """The receipt of the same start by the same key, for a file that can no longer be loaded."""
+    """What a key that is used stands for, where the file can no longer be loaded: the receipt of the same start, or
+    the refusal of another one. None for a key that is free."""
+    from lockgate.store import commands
+
+    known = of_key(call)
+    if known is None:
+        return None
+    meant = _reference(call, workflow, known.run_id)
+    return call.write(lambda tx: commands.started(tx, meant, content, title=title, actor=user(), key=call.key))
+
+
+def _reference(call: Call, workflow: str, run_id: str | None) -> str:
+    """The whole reference of the workflow of a run, if it is what `workflow` stands for; else as it was typed."""
     from lockgate.store import reads
 
-    again = repeated(call, "start")
-    if again is None or again.run_id is None:
-        return None
-    row = call.read(reads.run, again.run_id).row
-    file, _, name = row.workflow_ref.rpartition(":")
-    meant = {name, file, row.workflow_ref, os.path.relpath(file)}
-    same = workflow in meant or os.path.abspath(workflow) in (file, row.workflow_ref)
-    return again if same and row.input_hash == sha256(content) and row.title == title else None
+    ref = call.read(reads.run, run_id).row.workflow_ref if run_id is not None else ""
+    file, _, name = ref.rpartition(":")
+    typed = os.path.abspath(workflow)
+    return ref if workflow == name or typed in (file, ref) else workflow

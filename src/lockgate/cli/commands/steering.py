@@ -1,12 +1,14 @@
 """`pause`, `resume`, `cancel` and `restart`: what anyone may ask of a run."""
 
+from typing import Any
+
 import click
 
 from lockgate.cli.call import Call
 from lockgate.cli.options import command
 from lockgate.cli.people import login, user
 from lockgate.cli.receipts import report
-from lockgate.cli.repeating import repeated
+from lockgate.cli.repeating import of_key
 from lockgate.model.errors import DefinitionError, NotFound
 
 
@@ -59,26 +61,19 @@ def restart(call: Call, run: str, revision: int | None) -> int:
     from lockgate.store import commands, reads
 
     row = call.read(reads.run, call.run_id(run)).row
+    wish: dict[str, Any] = {
+        "expected_revision": row.revision if revision is None else revision,
+        "actor": user(),
+        "key": call.key,
+    }
     try:
         definition = definition_again(row)
     except (NotFound, DefinitionError):
-        again = repeated(call, "restart")
-        if again is None or again.details.get("parent_run_id") != row.run_id:
+        if of_key(call) is None:
             raise
-        return report(call, again)
-    receipt = call.write(
-        lambda tx: commands.restart(
-            tx,
-            row.run_id,
-            definition,
-            expected_revision=row.revision if revision is None else revision,
-            started_by=login(),
-            started_by_uid=os.getuid(),
-            actor=user(),
-            key=call.key,
-        )
-    )
-    return report(call, receipt)
+        return report(call, call.write(lambda tx: commands.restarted(tx, row.run_id, **wish)))
+    started_by: dict[str, Any] = {"started_by": login(), "started_by_uid": os.getuid()}
+    return report(call, call.write(lambda tx: commands.restart(tx, row.run_id, definition, **started_by, **wish)))
 
 
 def _warn_of_effects(call: Call, run_id: str) -> None:

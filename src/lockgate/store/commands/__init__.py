@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     from lockgate.store.commands.starts import Definition as Definition
     from lockgate.store.commands.starts import NewRun as NewRun
     from lockgate.store.commands.starts import restart as restart
+    from lockgate.store.commands.starts import restarted as restarted
     from lockgate.store.commands.starts import start as start
+    from lockgate.store.commands.starts import started as started
 
 _HOMES = {
     "answers": "Submission answer check_submission expire submit",
     "controls": "cancel pause resolve_effect resume",
     "settings": "MOST_TRIES change_settings is_overtaken patch_settings",
-    "starts": "Definition NewRun restart start",
+    "starts": "Definition NewRun restart restarted start started",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -9,7 +9,7 @@ from lockgate.flow import transitions as t
 from lockgate.flow.graph import Graph, decode
 from lockgate.model import ids
 from lockgate.model.encoding import checked, sha256, stored
-from lockgate.model.errors import PayloadError
+from lockgate.model.errors import NotFound, PayloadError
 from lockgate.model.events import Birth
 from lockgate.model.records import Actor, Human, Receipt, Record, Value
 from lockgate.store import commits, heads
@@ -60,8 +60,7 @@ def start(tx: Transaction, new: NewRun, *, actor: Actor | Human, key: str) -> Re
     """Makes a queued run; the receipt names it. Raises PayloadError for a title that cannot be one."""
     _check_title(new.title)
     input_value = Value(hash=sha256(new.input), content=new.input)
-    arguments = {"input": input_value.hash, "title": new.title}
-    wish = Wish(command="start", key=key, target=new.definition.workflow_ref, actor=speaker(actor), arguments=arguments)
+    wish = _start_wish(new.definition.workflow_ref, input_value.hash, new.title, actor, key)
 
     def decide() -> Receipt:
         ids.match(ids.WORKFLOW_NAME, new.definition.workflow, "a workflow's name")
@@ -71,6 +70,32 @@ def start(tx: Transaction, new: NewRun, *, actor: Actor | Human, key: str) -> Re
         return wish.receipt(tx, "accepted", run_id=run_id, revision=revision)
 
     return once(tx, wish, decide)
+
+
+def started(
+    tx: Transaction, workflow_ref: str, given: bytes, *, title: str | None, actor: Actor | Human, key: str
+) -> Receipt:
+    """The receipt of a start with this key, for which its workflow need not be there any more; `not_found` where the
+    key is free, `key_conflict` where it was used for anything else."""
+    return once(tx, _start_wish(workflow_ref, sha256(given), title, actor, key), lambda: _never(key))
+
+
+def restarted(tx: Transaction, run_id: str, *, expected_revision: int, actor: Actor | Human, key: str) -> Receipt:
+    """As `started`, of a restart."""
+    return once(tx, _restart_wish(run_id, expected_revision, actor, key), lambda: _never(key))
+
+
+def _never(key: str) -> Receipt:
+    raise NotFound("key", key)
+
+
+def _start_wish(workflow_ref: str, input_hash: str, title: str | None, actor: Actor | Human, key: str) -> Wish:
+    arguments = {"input": input_hash, "title": title}
+    return Wish(command="start", key=key, target=workflow_ref, actor=speaker(actor), arguments=arguments)
+
+
+def _restart_wish(run_id: str, revision: int, actor: Actor | Human, key: str) -> Wish:
+    return Wish(command="restart", key=key, target=run_id, actor=speaker(actor), arguments={"revision": revision})
 
 
 def restart(
@@ -88,9 +113,7 @@ def restart(
 
     A second restart of the same run names the first child, adopted.
     """
-    wish = Wish(
-        command="restart", key=key, target=run_id, actor=speaker(actor), arguments={"revision": expected_revision}
-    )
+    wish = _restart_wish(run_id, expected_revision, actor, key)
 
     def decide() -> Receipt:
         parent = heads.head(tx.connection, run_id)
