@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from lockgate.flow.authoring.effects import manual as manual
     from lockgate.flow.authoring.effects import not_happened as not_happened
     from lockgate.flow.authoring.effects import verified as verified
+    from lockgate.flow.authoring.includes import exit_at as exit_at
+    from lockgate.flow.authoring.includes import include as include
     from lockgate.flow.authoring.offers import Ask as Ask
     from lockgate.flow.authoring.offers import choice as choice
     from lockgate.flow.authoring.offers import text_input as text_input
@@ -89,6 +91,7 @@ _HOMES = {
     "flow.authoring.constructors": "action agent checkpoint compute human_decision notify shell",
     "flow.authoring.edges": "decision_edge edge switch_edge",
     "flow.authoring.effects": "happened idempotent manual not_happened verified",
+    "flow.authoring.includes": "exit_at include",
     "flow.authoring.offers": "Ask choice text_input",
     "flow.authoring.settings": "allow settings",
     "flow.authoring.workflow": "Workflow",

@@ -80,7 +80,7 @@ class Bench:
     def close(self) -> None:
         self.file.close()
 
-    def start(self, workflow: Workflow, input: Any = None) -> None:
+    def start(self, workflow: Workflow, input: Any = None) -> Receipt:
         about = described(workflow, caller=self.directory)
         definition = starts.Definition(
             workflow=about.name,
@@ -93,7 +93,9 @@ class Bench:
             definition=definition, input=checked(input), title=None, started_by="tester", started_by_uid=0
         )
         self._workflow = workflow
-        self.run_id = self.write(lambda tx: starts.start(tx, new, actor=USER, key=next(self._keys))).run_id or ""
+        receipt = self.write(lambda tx: starts.start(tx, new, actor=USER, key=next(self._keys)))
+        self.run_id = receipt.run_id or ""
+        return receipt
 
     def claim(self) -> Holder:
         owner = claims.Owner(kind=OwnerKind.PROCESS, id="bench")

@@ -305,6 +305,8 @@ class Driver:
         """A person sets the pace, having seen the settings at change `expected`."""
         assert self.head.settings is not None
         change = t.ChangeSettings(
+            mount=self.head.settings.mount_path,
+            invocation=self.head.settings.invocation,
             expected_change=expected,
             patch_hash=hashed("patch"),
             before_hash=self.head.settings.current_hash,

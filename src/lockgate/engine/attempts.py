@@ -16,9 +16,10 @@ from lockgate.engine.kinds.effectful import settle
 from lockgate.engine.perform import Opening
 from lockgate.engine.routes import switch_value
 from lockgate.engine.updates import Commit, Updates
-from lockgate.engine.values import Values
+from lockgate.engine.values import Values, value_of
 from lockgate.engine.visit import Done, Surroundings, Visit, Waits, flush_streams
 from lockgate.flow.authoring.workflow import Workflow
+from lockgate.flow.mounts import local_id, mount_of
 from lockgate.flow.transitions import FinishAttempt, PublishUpdate, RetryRoute, SetTimeout, StartAttempt
 from lockgate.model import ids
 from lockgate.model.records import CurrentAttempt, StepRef, Value
@@ -59,7 +60,7 @@ class Attempts:
         started, *opened = await self._journal.commit(start, *now.proposals, values=now.values)
         if now.waits:
             raise Halt("waiting")
-        visit = self._visit(node_id, attempt_id, started["attempt_number"], started["visit"])
+        visit = self._visit(node_id, attempt_id, started["ordinal"], started["attempt_number"], started["visit"])
         await self._bind(visit, started["settings_hash"])
         work = self._computed(visit) if spec.timeout_computed else self._work(visit, spec.timeout_ms, opened)
         return await self._end(visit, work)
@@ -68,7 +69,7 @@ class Attempts:
         """Finishes the attempt that an accepted answer woke; as `attempt`."""
         await self._values.fetch([current.output_hash])
         output = Value(hash=current.output_hash, content=self._values.content(current.output_hash))
-        visit = self._visit(current.node_id, current.attempt_id, current.attempt_number, current.visit)
+        visit = self._visit(current.node_id, current.attempt_id, current.ordinal, current.attempt_number, current.visit)
         await self._bind(visit, current.settings_hash)
         left = None if current.timeout_ms is None else current.timeout_ms - current.active_ms
         return await self._end(visit, limits.within(left, visit, asking.answered(visit.node, visit, output)))
@@ -105,16 +106,30 @@ class Attempts:
             await visit.updates.stop()
         if isinstance(done, Waits):
             raise Halt("waiting")
-        if self._workflow.graph.is_settings_route(visit.node_id):
+        graph = self._workflow.graph
+        if graph.is_settings_route(visit.node_id):
             return await self._route(visit, done)
+        if graph.is_passage(visit.node_id) and graph.node(visit.node_id).contract is not None:
+            return await self._pass(visit, done)
         await self._hold(visit, Outcome.OK, done=done)
+        return False
+
+    async def _pass(self, visit: Visit, done: Done) -> bool:
+        """Commits a way into or out of an include by itself: the store says whether the value meets its schema."""
+        await visit.updates.flush()
+        finished, values, step = self._finished(visit, Outcome.OK, done, None)
+        unfit = await self._journal.offer(finished, values, code="unfit_value")
+        if unfit is None:
+            self._history.add(step)
+        else:
+            await self._hold(visit, Outcome.FAILED, problem=failure("RouteError", unfit))
         return False
 
     async def _route(self, visit: Visit, done: Done) -> bool:
         """Commits a settings route by itself; where the settings changed under it, the same attempt decides again."""
         await visit.updates.flush()
         finished, values, step = self._finished(visit, Outcome.OK, done, None)
-        if await self._journal.finish(finished, values):
+        if await self._journal.offer(finished, values, code="settings_changed") is None:
             self._history.add(step)
             return False
         if visit.retries >= MAX_ROUTE_RETRIES:
@@ -123,7 +138,7 @@ class Attempts:
             return False
         (rebound,) = await self._journal.commit(RetryRoute(attempt_id=visit.attempt_id))
         state = visit.context.state
-        again = self._visit(visit.node_id, visit.attempt_id, state.attempt_number, state.visit)
+        again = self._visit(visit.node_id, visit.attempt_id, visit.ordinal, state.attempt_number, state.visit)
         again.retries = visit.retries + 1
         await self._bind(again, rebound["settings_hash"])
         return await self._end(again, self._work(again, visit.limit_ms, ()))
@@ -158,6 +173,10 @@ class Attempts:
         output = done.value.hash if done is not None else None
         error = problem.value.hash if problem is not None else None
         values = [part.value for part in (done, problem) if part is not None]
+        entered = self._workflow.graph.mounts.get(visit.node_id) if done is not None else None
+        first = value_of(entered.settings.initial) if entered is not None and entered.settings is not None else None
+        if first is not None:
+            values.append(first)
         for value in values:
             self._values.add(value)
         switch = self._switch(visit.node_id, outcome, output, error)
@@ -170,6 +189,7 @@ class Attempts:
             error_summary=summary,
             prompt_hash=done.prompt_hash if done is not None else None,
             switch_value=switch,
+            settings_hash=first.hash if first is not None else None,
         )
         step = StepRef(
             node_id=visit.node_id,
@@ -179,6 +199,8 @@ class Attempts:
             error_summary=summary,
             switch_value=switch,
             visit=visit.context.state.visit,
+            ordinal=visit.ordinal,
+            step_index=self._history.steps,
         )
         return finished, values, step
 
@@ -189,15 +211,16 @@ class Attempts:
         decoded = [self._values.decoded(name) if name is not None else None for name in (output, error)]
         return switch_value(graph, node_id, outcome, *decoded)
 
-    def _visit(self, node_id: str, attempt_id: str, number: int, visit: int) -> Visit:
+    def _visit(self, node_id: str, attempt_id: str, ordinal: int, number: int, visit: int) -> Visit:
+        mount = mount_of(node_id)
         state = State(
             run_id=self._history.run_id,
-            workflow=self._history.workflow,
-            node=node_id,
+            workflow=self._history.workflow(mount),
+            node=local_id(node_id),
             attempt_id=attempt_id,
             attempt_number=number,
             visit=visit,
-            steps=self._history.steps,
+            steps=self._history.steps_in(mount),
         )
         self._around.environment.update(
             LOCKGATE_RUN_ID=state.run_id, LOCKGATE_NODE=node_id, LOCKGATE_ATTEMPT=attempt_id
@@ -205,15 +228,16 @@ class Attempts:
         updates = Updates(self._publisher(attempt_id))
         context = Context(
             state=state,
-            input=self._history.input,
-            outputs=self._history.outputs(),
-            results=self._history.results(),
+            input=lambda: self._history.input(mount),
+            outputs=self._history.outputs(mount),
+            results=self._history.results(mount),
             publish=updates.publish,
         )
         made = Visit(
             node_id=node_id,
             node=self._workflow.nodes[node_id],
             attempt_id=attempt_id,
+            ordinal=ordinal,
             journal=self._journal,
             values=self._values,
             caller=self._caller,

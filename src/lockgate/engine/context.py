@@ -10,7 +10,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where the run stands. `steps` is the number of finished attempts before this one."""
+    """Where the workflow stands. `steps` is the number of finished attempts before this one.
+
+    In an include, `workflow` and `node` are the child's own names and `steps` are those of this invocation; `visit`
+    counts over the whole run, since it tells effects apart.
+    """
 
     run_id: str
     workflow: str
@@ -96,7 +100,7 @@ class Context:
 
     @property
     def input(self) -> Any:
-        """The run's input."""
+        """The run's input; in an include, what the parent gave."""
         return self._input["input"]
 
     @property

@@ -57,14 +57,14 @@ class Journal:
             self._accepted(await self._propose((held,), held_values))
         return self._accepted(reply)[1:]
 
-    async def finish(self, finished: FinishAttempt, values: Sequence[Value]) -> bool:
-        """Commits a step by itself. False where it did not see the newest settings: it has to be decided again."""
+    async def offer(self, finished: FinishAttempt, values: Sequence[Value], *, code: str) -> str | None:
+        """Commits a step by itself; what the store says where it refuses the step with this code."""
         await self.flush()
         reply = await self._propose((finished,), values)
-        if reply.outcome == "refused" and reply.code == "settings_changed":
-            return False
+        if reply.outcome == "refused" and reply.code == code:
+            return reply.message or code
         self._accepted(reply)
-        return True
+        return None
 
     async def flush(self) -> None:
         """Commits the held step, if there is one."""

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lockgate.engine.kinds import agents, asking, effectful, plain
+from lockgate.engine.kinds import agents, asking, effectful, passages, plain
 from lockgate.engine.visit import Done, Visit, Waits
+from lockgate.flow.authoring.includes import ExitNode, IncludeNode
 from lockgate.flow.authoring.nodes import (
     ActionNode,
     AgentNode,
@@ -58,4 +59,8 @@ async def perform(visit: Visit, opened: Mapping[str, Any]) -> Done | Waits:
             return await asking.agent(node, visit)
         case AgentNode(command=command) as node if command is not None:
             return await agents.agent(node, command, visit)
+        case IncludeNode() as node:
+            return await passages.enter(node, visit)
+        case ExitNode() as node:
+            return await passages.leave(node, visit)
     raise AssertionError(f"no code for {visit.node!r}")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockgate.engine.failures import Failure, failure
+from lockgate.engine.history import History
 from lockgate.flow.graph import Graph
 from lockgate.flow.switches import scalar
 from lockgate.flow.transitions import Finish
@@ -33,8 +34,9 @@ def switch_value(graph: Graph, node_id: str, outcome: Outcome, output: Any, erro
         return None
 
 
-def after(graph: Graph, step: StepRef | None, steps: int) -> str | End:
+def after(graph: Graph, history: History) -> str | End:
     """The node after a run's last step, or the end."""
+    step = history.last
     if step is None:
         return graph.start
     try:
@@ -43,10 +45,8 @@ def after(graph: Graph, step: StepRef | None, steps: int) -> str | End:
         return _failed("no_route", failure("RouteError", problem.message))
     if node is None:
         return _ending(step)
-    if steps >= graph.max_steps:
-        message = f"the run has made its {graph.max_steps} steps, the next would be {node!r}"
-        return _failed("max_steps", failure("MaxSteps", message))
-    return node
+    over = history.over_limit(node)
+    return node if over is None else _failed("max_steps", failure("MaxSteps", over))
 
 
 def _ending(step: StepRef) -> End:

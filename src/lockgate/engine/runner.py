@@ -72,14 +72,14 @@ async def _run(
             return "paused"
         raise
     values = Values(store)
-    history = History(continuation, values)
+    history = History(workflow.graph, continuation, values)
     journal = Journal(store, values)
     attempts = Attempts(workflow, history, journal, values, caller, around)
     await history.fetch()
     left_behind = False
     if continuation.current is not None:
         left_behind = await attempts.resume(continuation.current)
-    while isinstance(ahead := after(workflow.graph, history.last, history.steps), str):
+    while isinstance(ahead := after(workflow.graph, history), str):
         if left_behind or (stop is not None and stop.is_set()):
             await journal.flush()
             return "fresh" if left_behind else "stopped"

@@ -53,6 +53,7 @@ class Visit:
     node_id: str
     node: Node
     attempt_id: str
+    ordinal: int
     journal: Journal
     values: Values
     caller: Caller

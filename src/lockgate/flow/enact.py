@@ -76,6 +76,8 @@ _ENACT: dict[str, Callable[[RunHead, ev.Event, Any], Enacted]] = {
     "effect_resolved": nodes.resolved,
     "settings_changed": runs.settings_changed,
     "settings_route_retried": nodes.route_retried,
+    "include_entered": runs.include_entered,
+    "include_exited": runs.include_exited,
     "agent_prompt_sent": nodes.prompt,
     "notified": runs.nothing,
 }

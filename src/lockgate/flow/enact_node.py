@@ -92,7 +92,7 @@ def node_ended(head: RunHead, event: ev.Event, payload: ev.NodeEnded) -> Enacted
     )
     head = replace(
         head,
-        run=replace(head.run, steps=payload.step_index + 1),
+        run=head.run if head.graph.is_passage(payload.node) else replace(head.run, steps=payload.step_index + 1),
         queue=replace(head.queue, losses=0),
         last=last,
         attempt=None,

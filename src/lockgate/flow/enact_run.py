@@ -5,7 +5,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from lockgate.flow.graph import Graph
-from lockgate.flow.head import RunHead
+from lockgate.flow.head import RunHead, Scope
 from lockgate.model import events as ev
 from lockgate.model import ids
 from lockgate.model.records import AttemptRow, QueueRow, Row, RunRow, SettingsRow, SourceRow
@@ -92,30 +92,49 @@ def bear(event: ev.Event, graph: Graph) -> Enacted:
         heartbeat_mono=None,
         heartbeat_at=None,
     )
-    settings = first_settings(event, birth.settings_hash)
-    head = RunHead(run=run, queue=queue, graph=graph, settings=settings)
+    scope = first_scope(event, ids.ROOT_MOUNT, 1, 0, birth.settings_hash)
+    head = RunHead(run=run, queue=queue, graph=graph, scopes=(scope,))
     sources = SourceRow(run_id=event.run_id, sources_hash=birth.sources_hash)
-    return head, (sources,) if settings is None else (sources, settings)
+    return head, (sources,) if scope.settings is None else (sources, scope.settings)
 
 
-def first_settings(event: ev.Event, initial_hash: str | None) -> SettingsRow | None:
+def first_scope(event: ev.Event, mount: str, invocation: int, steps: int, initial_hash: str | None) -> Scope:
+    """An invocation as it begins, with its settings as they are at first."""
     if initial_hash is None:
-        return None
-    return SettingsRow(
-        scope_id=ids.scope_id(event.run_id),
+        return Scope(mount=mount, invocation=invocation, steps=steps, settings=None)
+    settings = SettingsRow(
+        scope_id=ids.scope_id(event.run_id, mount, invocation),
         run_id=event.run_id,
-        mount_path=ids.ROOT_MOUNT,
-        invocation=1,
+        mount_path=mount,
+        invocation=invocation,
         initial_hash=initial_hash,
         current_hash=initial_hash,
         change_number=0,
         created_at=event.at,
         updated_at=event.at,
     )
+    return Scope(mount=mount, invocation=invocation, steps=steps, settings=settings)
 
 
 def settings_changed(head: RunHead, event: ev.Event, payload: ev.SettingsChanged) -> Enacted:
-    return replace(head, settings=payload.settings), (payload.settings, payload.change)
+    changed = payload.settings
+    scopes = tuple(
+        replace(scope, settings=changed)
+        if scope.settings is not None and scope.settings.scope_id == changed.scope_id
+        else scope
+        for scope in head.scopes
+    )
+    return replace(head, scopes=scopes), (changed, payload.change)
+
+
+def include_entered(head: RunHead, event: ev.Event, payload: ev.IncludeEntered) -> Enacted:
+    scope = first_scope(event, payload.mount_path, payload.invocation, head.run.steps, payload.settings_hash)
+    rows = () if scope.settings is None else (scope.settings,)
+    return replace(head, scopes=(*head.scopes, scope)), rows
+
+
+def include_exited(head: RunHead, event: ev.Event, payload: ev.IncludeExited) -> Enacted:
+    return replace(head, scopes=head.scopes[:-1]), ()
 
 
 def queued(head: RunHead, event: ev.Event, payload: ev.RunQueued) -> Enacted:

@@ -11,8 +11,10 @@ import msgspec
 from msgspec import Struct
 
 from lockgate.flow.choices import Choice, Default
+from lockgate.flow.mounts import exit_of, line_of, mount_of
 from lockgate.flow.patches import SettingsRule
 from lockgate.model.errors import DefinitionError, RouteError
+from lockgate.model.ids import ROOT_MOUNT
 from lockgate.model.statuses import NodeKind, Outcome, Recovery
 
 VERSION = 1
@@ -80,8 +82,23 @@ class SettingsSpec(Struct, frozen=True, forbid_unknown_fields=True):
     routes: tuple[str, ...] = ()
 
 
+class Mount(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An included workflow: `exits` maps each exit to the node whose output it takes out.
+
+    `max_steps` limits one invocation. The nodes stand among the graph's own, under the mount's path.
+    """
+
+    workflow: str
+    max_steps: int
+    exits: dict[str, str]
+    settings: SettingsSpec | None = None
+
+
 class Graph(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
-    """A whole definition; `version` is the document's form. A node without an outgoing edge ends the run."""
+    """A whole definition; `version` is the document's form. A node without an outgoing edge ends the run.
+
+    `mounts` are the included workflows by their path, at every depth.
+    """
 
     version: int
     name: str
@@ -90,6 +107,7 @@ class Graph(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True,
     nodes: dict[str, NodeSpec]
     edges: tuple[Edge, ...]
     settings: SettingsSpec | None = None
+    mounts: dict[str, Mount] = {}
 
     def __post_init__(self) -> None:
         self.__dict__["_outgoing"] = {edge.source: edge for edge in self.edges}
@@ -101,8 +119,28 @@ class Graph(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True,
         except KeyError:
             raise RouteError(node_id, "the graph has no such node") from None
 
+    def settings_of(self, mount: str) -> SettingsSpec | None:
+        """What the root workflow, or an included one, declares of settings."""
+        return self.settings if mount == ROOT_MOUNT else self.mounts[mount].settings
+
+    def max_steps_of(self, mount: str) -> int:
+        return self.max_steps if mount == ROOT_MOUNT else self.mounts[mount].max_steps
+
     def is_settings_route(self, node_id: str) -> bool:
-        return self.settings is not None and node_id in self.settings.routes
+        settings = self.settings_of(mount_of(node_id))
+        return settings is not None and node_id in settings.routes
+
+    def is_passage(self, node_id: str) -> bool:
+        """Whether the node is the entry or an exit of a mount: such a step counts for no limit."""
+        return node_id in self.mounts or exit_of(node_id) is not None
+
+    def open_after(self, node_id: str, outcome: str) -> tuple[str, ...]:
+        """The mounts that are entered and not left once `node_id` ended with `outcome`, the outermost first."""
+        ok = outcome == Outcome.OK
+        if ok and node_id in self.mounts:
+            return line_of(node_id)
+        inside = line_of(mount_of(node_id))
+        return inside[:-1] if ok and exit_of(node_id) is not None else inside
 
     def edge_from(self, node_id: str) -> Edge | None:
         outgoing: dict[str, Edge] = self.__dict__["_outgoing"]

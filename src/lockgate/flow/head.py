@@ -31,10 +31,22 @@ class LastStep(Record, frozen=True, kw_only=True):
     output_hash: str | None
 
 
+class Scope(Record, frozen=True, kw_only=True):
+    """One invocation that is going on: of the root workflow, or of an include that was entered and not left.
+
+    `steps` is how many the run had when it began; `settings` are its live settings, where it declares any.
+    """
+
+    mount: str
+    invocation: int
+    steps: int
+    settings: SettingsRow | None
+
+
 class RunHead(Record, frozen=True, kw_only=True):
     """`attempt` is the active one; `interval` is its newest; `request`, `decision`, `effect` belong to it
-    (the effect to its node visit, so that a replacing attempt finds it). `settings` is the root scope, where
-    the workflow declares settings."""
+    (the effect to its node visit, so that a replacing attempt finds it). `scopes` are the invocations that go
+    on, the root first: whatever is active or comes next belongs to the last of them."""
 
     run: RunRow
     queue: QueueRow
@@ -46,7 +58,12 @@ class RunHead(Record, frozen=True, kw_only=True):
     decision: DecisionRow | None = None
     effect: EffectRow | None = None
     effect_attempt: EffectAttemptRow | None = None
-    settings: SettingsRow | None = None
+    scopes: tuple[Scope, ...]
+
+    @property
+    def settings(self) -> SettingsRow | None:
+        """The settings of the workflow that the run is in."""
+        return self.scopes[-1].settings
 
     @property
     def holds_claim(self) -> bool:

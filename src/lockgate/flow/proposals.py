@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from lockgate.flow import includes
 from lockgate.flow import transitions as t
 from lockgate.flow.draft import Draft
 from lockgate.flow.head import Facts, RunHead
@@ -35,8 +36,8 @@ def start_attempt(draft: Draft, wish: t.StartAttempt, facts: Facts) -> dict[str,
     expected = next_node(head)
     if wish.node_id != expected:
         raise Refused("wrong_node", f"the graph leads to {expected!r}, not to {wish.node_id!r}")
-    if head.run.steps >= head.graph.max_steps:
-        raise Refused("max_steps", f"the run has made its {head.graph.max_steps} steps", limit=head.graph.max_steps)
+    if not head.graph.is_passage(wish.node_id):
+        _refuse_over_limit(head)
     spec = head.graph.node(wish.node_id)
     known = None if spec.timeout_computed else spec.timeout_ms
     if wish.timeout_ms != known:
@@ -84,6 +85,17 @@ def finish_attempt(draft: Draft, wish: t.FinishAttempt, facts: Facts) -> None:
         clocks=draft.clocks(Clock.IDLE),
     )
     draft.emit("node_finished" if wish.outcome is Outcome.OK else "node_failed", payload, attempt.attempt_id)
+    if wish.outcome is Outcome.OK:
+        includes.pass_through(draft, attempt, wish)
+
+
+def _refuse_over_limit(head: RunHead) -> None:
+    """Each invocation that goes on has its own limit, which counts the steps of what it includes, too."""
+    for scope in head.scopes:
+        limit = head.graph.max_steps_of(scope.mount)
+        if head.run.steps - scope.steps >= limit:
+            who = "the run" if scope.mount == ids.ROOT_MOUNT else f"invocation {scope.invocation} of {scope.mount!r}"
+            raise Refused("max_steps", f"{who} has made its {limit} steps", limit=limit)
 
 
 def _check_answer_used(head: RunHead, attempt: AttemptRow, wish: t.FinishAttempt) -> str | None:

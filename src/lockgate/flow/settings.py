@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from lockgate.flow import transitions as t
 from lockgate.flow.draft import Draft
-from lockgate.flow.head import Facts
+from lockgate.flow.head import Facts, RunHead
 from lockgate.flow.proposals import require_attempt
 from lockgate.model import events as ev
 from lockgate.model import ids
@@ -16,9 +16,10 @@ from lockgate.model.records import SettingsChangeRow, SettingsRow
 
 def change(draft: Draft, wish: t.ChangeSettings, facts: Facts) -> dict[str, Any]:
     """Commits a patch that was applied to exactly the present settings; else `stale`, and it is applied anew."""
-    run, settings = draft.head.run, _declared(draft)
+    run = draft.head.run
     if run.status.is_terminal:
         raise Refused("run_closed", f"the run is {run.status} already", status=str(run.status))
+    settings = declared(draft.head, wish.mount, wish.invocation)
     ids.match(ids.WORD, wish.source, "a source")
     if wish.expected_change != settings.change_number or wish.before_hash != settings.current_hash:
         raise Refused(
@@ -51,7 +52,7 @@ def change(draft: Draft, wish: t.ChangeSettings, facts: Facts) -> dict[str, Any]
 def retry_route(draft: Draft, wish: t.RetryRoute, facts: Facts) -> dict[str, Any]:
     """Binds the same attempt of a settings route to the newest settings; nothing that was done is done again."""
     attempt = require_attempt(draft.head, wish.attempt_id)
-    settings = _declared(draft)
+    settings = declared(draft.head, draft.head.scopes[-1].mount)
     if not draft.head.graph.is_settings_route(attempt.node_id):
         raise Refused("no_route", f"{attempt.node_id!r} is not a settings route")
     if attempt.settings_change is None or attempt.settings_change == settings.change_number:
@@ -66,8 +67,17 @@ def retry_route(draft: Draft, wish: t.RetryRoute, facts: Facts) -> dict[str, Any
     return {"settings_hash": settings.current_hash}
 
 
-def _declared(draft: Draft) -> SettingsRow:
-    settings = draft.head.settings
-    if settings is None:
-        raise Refused("no_settings", f"the workflow {draft.head.run.workflow!r} declares no settings")
-    return settings
+def declared(head: RunHead, mount: str, invocation: int | None = None) -> SettingsRow:
+    """The settings of an invocation that goes on; without a number, of the one that does. Raises Refused."""
+    if mount != ids.ROOT_MOUNT and mount not in head.graph.mounts:
+        known = ", ".join([ids.ROOT_MOUNT, *head.graph.mounts])
+        raise Refused("no_scope", f"the run has no settings scope {mount[:80]!r}: {known}", given=mount[:200])
+    if head.graph.settings_of(mount) is None:
+        workflow = head.run.workflow if mount == ids.ROOT_MOUNT else head.graph.mounts[mount].workflow
+        raise Refused("no_settings", f"the workflow {workflow!r} declares no settings")
+    scope = next((scope for scope in head.scopes if scope.mount == mount), None)
+    if scope is None or scope.settings is None or invocation not in (None, scope.invocation):
+        now = "is not entered" if scope is None else f"is in its invocation {scope.invocation}"
+        wanted = mount if invocation is None else f"{mount}#{invocation}"
+        raise Refused("scope_closed", f"the settings of {wanted} cannot be changed: {mount!r} {now}", scope=wanted)
+    return scope.settings

@@ -33,7 +33,10 @@ class StartAttempt(Proposal, tag="startAttempt", frozen=True, kw_only=True):
 
 
 class FinishAttempt(Proposal, tag="finishAttempt", frozen=True, kw_only=True):
-    """`switch_value` is the string form of the scalar that the outgoing switch reads, if there is one."""
+    """`switch_value` is the string form of the scalar that the outgoing switch reads, if there is one.
+
+    `settings_hash` names the first settings of the include that this step enters, if that declares any.
+    """
 
     attempt_id: str
     outcome: Outcome
@@ -42,6 +45,7 @@ class FinishAttempt(Proposal, tag="finishAttempt", frozen=True, kw_only=True):
     error_summary: str | None = None
     prompt_hash: str | None = None
     switch_value: str | None = None
+    settings_hash: str | None = None
 
 
 class SetTimeout(Proposal, tag="setTimeout", frozen=True, kw_only=True):
@@ -258,8 +262,10 @@ class ResolveEffect(Command, frozen=True, kw_only=True):
 
 
 class ChangeSettings(Command, frozen=True, kw_only=True):
-    """A patch already applied to the settings of `expected_change`, checked against rules and schema."""
+    """A patch already applied to one scope's settings of `expected_change`, checked against rules and schema."""
 
+    mount: str
+    invocation: int
     expected_change: int
     patch_hash: str
     before_hash: str

@@ -187,7 +187,10 @@ class NodeTimeoutSet(Payload, frozen=True, kw_only=True):
 
 
 class NodeEnded(Payload, frozen=True, kw_only=True):
-    """node_finished when the outcome is ok, else node_failed. `consumed_request_id` is the request it used up."""
+    """node_finished when the outcome is ok, else node_failed. `consumed_request_id` is the request it used up.
+
+    `step_index` counts the run's steps from 0; an include's entry or exit is not counted and has the index of the
+    step that comes after it."""
 
     node: str
     outcome: Outcome
@@ -264,6 +267,26 @@ class SettingsRouteRetried(Payload, frozen=True, kw_only=True):
     settings_hash: str
 
 
+class IncludeEntered(Payload, frozen=True, kw_only=True):
+    """An invocation of an included workflow begins; `settings_hash` are its settings at first, where it has any."""
+
+    mount_path: str
+    workflow: str
+    invocation: int
+    input_hash: str
+    settings_hash: str | None
+
+
+class IncludeExited(Payload, frozen=True, kw_only=True):
+    """The invocation is over; `output_hash` names {exit, output}, which the parent sees."""
+
+    mount_path: str
+    workflow: str
+    invocation: int
+    exit: str
+    output_hash: str
+
+
 class AgentPromptSent(Payload, frozen=True, kw_only=True):
     prompt_hash: str
 
@@ -308,6 +331,8 @@ PAYLOADS: dict[str, type[Payload]] = {
     "effect_resolved": EffectResolved,
     "settings_changed": SettingsChanged,
     "settings_route_retried": SettingsRouteRetried,
+    "include_entered": IncludeEntered,
+    "include_exited": IncludeExited,
     "agent_prompt_sent": AgentPromptSent,
     "notified": Notified,
 }

@@ -50,6 +50,8 @@ class StepRef(Record, frozen=True, kw_only=True):
     error_summary: str | None
     switch_value: str | None
     visit: int
+    ordinal: int
+    step_index: int
 
 
 class CurrentAttempt(Record, frozen=True, kw_only=True):
@@ -57,6 +59,7 @@ class CurrentAttempt(Record, frozen=True, kw_only=True):
 
     attempt_id: str
     node_id: str
+    ordinal: int
     visit: int
     attempt_number: int
     request_id: str

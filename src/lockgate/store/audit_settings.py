@@ -34,14 +34,15 @@ def check_settings(connection: sqlite3.Connection, folded: Fold) -> None:
         for change, (before, _) in zip(changes, pairwise(hashes), strict=True):
             if change.before_hash != before:
                 raise Differs(_TABLE, change.change_id, "before_hash", change.before_hash, before)
-            _replay(connection, folded.graph, change)
+            _replay(connection, folded.graph, scope.mount_path, change)
         if hashes[-1] != scope.current_hash:
             raise Differs("workflow_settings", scope.scope_id, "current_hash", scope.current_hash, hashes[-1])
 
 
-def _replay(connection: sqlite3.Connection, graph: Graph, change: r.SettingsChangeRow) -> None:
+def _replay(connection: sqlite3.Connection, graph: Graph, mount: str, change: r.SettingsChangeRow) -> None:
     before, patch = (_value(connection, hash) for hash in (change.before_hash, change.patch_hash))
-    rules = graph.settings.rules if graph.settings is not None else ()
+    declared = graph.settings_of(mount)
+    rules = declared.rules if declared is not None else ()
     try:
         after = apply_patch(before, patch, rules=rules, actor=change.actor_kind)
     except LockgateError as problem:

@@ -207,6 +207,7 @@ def _current(head: RunHead) -> CurrentAttempt | None:
     return CurrentAttempt(
         attempt_id=attempt.attempt_id,
         node_id=attempt.node_id,
+        ordinal=attempt.ordinal,
         visit=attempt.visit,
         attempt_number=attempt.attempt_number,
         request_id=request.request_id,
@@ -219,6 +220,7 @@ def _current(head: RunHead) -> CurrentAttempt | None:
 
 def _step(attempt: AttemptRow) -> StepRef:
     assert attempt.outcome is not None
+    assert attempt.step_index is not None
     return StepRef(
         node_id=attempt.node_id,
         outcome=attempt.outcome,
@@ -227,4 +229,6 @@ def _step(attempt: AttemptRow) -> StepRef:
         error_summary=attempt.error_summary,
         switch_value=attempt.switch_value,
         visit=attempt.visit,
+        ordinal=attempt.ordinal,
+        step_index=attempt.step_index,
     )

@@ -22,6 +22,7 @@ from lockgate.model.records import Actor, AttemptRow, ClaimToken, HeadState, Rec
 from lockgate.model.statuses import ActorKind
 from lockgate.store import heads
 from lockgate.store.asked import refuse_other_contract
+from lockgate.store.contracts import check_passage
 from lockgate.store.openfile import Transaction
 from lockgate.store.rows import save_row
 from lockgate.store.statements import load
@@ -141,6 +142,7 @@ def commit_proposals(
     try:
         _check_order(proposals)
         _check_values(tx.connection, proposals, values)
+        _check_passage(tx.connection, head, proposals[0], values)
         done = commit(tx, head, proposals, proposer(head), values)
     except Refused as refused:
         outcome = "paused" if refused.code == "paused" else "refused"
@@ -196,6 +198,19 @@ def _check_values(connection: sqlite3.Connection, proposals: Sequence[t.AnyPropo
             raise Refused("value_missing", f"{name} names the value {hash[:12]}, which is not stored", name=name)
         if isinstance(proposal, t.WaitForInput) and proposal.ask is not None:
             refuse_other_contract(_content(connection, proposal.contract_hash, values), proposal.ask)
+
+
+def _check_passage(
+    connection: sqlite3.Connection, head: RunHead, proposal: t.AnyProposal, values: Sequence[Value]
+) -> None:
+    """What goes into an include or comes out of it meets the schema that the definition has for it."""
+    attempt, graph = head.attempt, head.graph
+    if attempt is None or not isinstance(proposal, t.FinishAttempt) or proposal.output_hash is None:
+        return
+    contract = graph.node(attempt.node_id).contract if graph.is_passage(attempt.node_id) else None
+    if contract is not None:
+        value = msgspec.json.decode(_content(connection, proposal.output_hash, values))
+        check_passage(attempt.node_id, contract, value)
 
 
 def _content(connection: sqlite3.Connection, hash: str, values: Sequence[Value]) -> bytes:

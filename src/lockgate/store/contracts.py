@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from lockgate.flow.mounts import exit_of
 from lockgate.model.errors import Refused
 
 Schema = dict[str, Any] | bool
@@ -21,6 +22,16 @@ def check_settings(schema: Schema | None, value: Any) -> None:
     if problem is not None:
         path, reason = problem
         raise Refused("invalid_settings", f"the settings at {path}: {reason}", field=path)
+
+
+def check_passage(node_id: str, schema: Schema, value: Any) -> None:
+    """Raises Refused `unfit_value` where an include's input, or an exit's {exit, output}, does not fit the schema."""
+    leaves = exit_of(node_id) is not None
+    problem = _problem(schema, value["output"] if leaves and isinstance(value, dict) else value)
+    if problem is not None:
+        path, reason = problem
+        what = "output" if leaves else "input"
+        raise Refused("unfit_value", f"the {what} at {node_id!r} does not fit: {path}: {reason}", field=path)
 
 
 def _problem(schema: Schema, value: Any) -> tuple[str, str] | None:

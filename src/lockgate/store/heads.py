@@ -8,7 +8,8 @@ import msgspec
 
 from lockgate.flow import transitions as t
 from lockgate.flow.graph import Graph
-from lockgate.flow.head import Facts, LastStep, RunHead
+from lockgate.flow.head import Facts, LastStep, RunHead, Scope
+from lockgate.model import ids
 from lockgate.model import records as r
 from lockgate.model.errors import DefinitionError, NotFound, StoreDamaged
 from lockgate.model.statuses import Outcome
@@ -30,7 +31,7 @@ NO_GRAPH = Graph(version=0, name="", start="", max_steps=0, nodes={}, edges=())
 
 
 def head(connection: sqlite3.Connection, run_id: str, graph: Graph | None = None) -> RunHead:
-    """The head of a run, by one query. Raises NotFound.
+    """The head of a run, by one query, and one more for each include that it is in. Raises NotFound.
 
     With NO_GRAPH its definition need not be readable: for a claim that ends, which asks no graph anything.
     """
@@ -39,19 +40,40 @@ def head(connection: sqlite3.Connection, run_id: str, graph: Graph | None = None
         raise NotFound("run", run_id)
     columns = Columns(row)
     run = columns.take(r.RunRow)
+    graph = graph or graph_of(connection, run.definition_digest)
     return RunHead(
         run=run,
         queue=columns.take(r.QueueRow),
-        graph=graph or graph_of(connection, run.definition_digest),
+        graph=graph,
         attempt=columns.take_or_none(r.AttemptRow),
         interval=columns.take_or_none(r.IntervalRow),
         request=columns.take_or_none(r.RequestRow),
         decision=columns.take_or_none(r.DecisionRow),
         effect=columns.take_or_none(r.EffectRow),
         effect_attempt=columns.take_or_none(r.EffectAttemptRow),
-        settings=columns.take_or_none(r.SettingsRow),
+        scopes=_scopes(connection, graph, run_id, columns),
         last=_last_step(*columns.rest()),
     )
+
+
+def _scopes(connection: sqlite3.Connection, graph: Graph, run_id: str, columns: Columns) -> tuple[Scope, ...]:
+    """The invocations that go on; which they are follows from the last step."""
+    settings = columns.take_or_none(r.SettingsRow)
+    root = Scope(mount=ids.ROOT_MOUNT, invocation=1, steps=0, settings=settings)
+    last = _last_step(*columns.rest())
+    if last is None or not graph.mounts:
+        return (root,)
+    return (root, *(_scope(connection, run_id, mount) for mount in graph.open_after(last.node_id, last.outcome)))
+
+
+def _scope(connection: sqlite3.Connection, run_id: str, mount: str) -> Scope:
+    row = connection.execute(_ATTEMPTS["entered"], {"run_id": run_id, "mount": mount}).fetchone()
+    if row is None:
+        raise msgspec.ValidationError(f"the run {run_id} is in {mount!r}, and no step of it went in")
+    columns = Columns(row)
+    settings = columns.take_or_none(r.SettingsRow)
+    invocation, steps = columns.rest()
+    return Scope(mount=mount, invocation=invocation, steps=steps, settings=settings)
 
 
 def _last_step(

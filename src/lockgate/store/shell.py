@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from lockgate.model import ids
 from lockgate.model.errors import StoreReadOnly
 from lockgate.model.records import Actor, EventView, Human, Receipt, RequestView, Run, RunDetail, Wake
 from lockgate.store import commands, reads
@@ -172,14 +173,18 @@ class Store:
         patch: Any,
         *,
         actor: Actor | Human,
+        scope: str = ids.ROOT_MOUNT,
         expected_change: int | None = None,
         source: str = "program",
         key: str | None = None,
     ) -> Receipt:
-        """A JSON Patch on the run's live settings. Raises PayloadError for a patch that is none."""
+        """A JSON Patch on the run's live settings, or on an include's: MOUNT, or MOUNT#INVOCATION.
+
+        Raises PayloadError for a patch that is none.
+        """
         name = new_key() if key is None else key
         for _ in range(commands.MOST_TRIES):
-            patched = await self.read(lambda c: commands.patch_settings(c, run_id, patch, actor=actor))
+            patched = await self.read(lambda c: commands.patch_settings(c, run_id, patch, actor=actor, scope=scope))
             change = partial(
                 commands.change_settings,
                 patched=patched,

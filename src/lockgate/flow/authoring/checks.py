@@ -8,9 +8,12 @@ from lockgate.flow.graph import Edge, reachable
 from lockgate.model.errors import DefinitionError
 
 
-def check_graph(start: str, nodes: Mapping[str, Node], edges: Sequence[Edge]) -> None:
-    """Raises DefinitionError for the first thing that is wrong, naming the node or the edge."""
-    if start not in nodes:
+def check_graph(start: str, own: Mapping[str, Node], nodes: Mapping[str, Node], edges: Sequence[Edge]) -> None:
+    """Raises DefinitionError for the first thing that is wrong, naming the node or the edge.
+
+    `own` are the nodes that the author named, `nodes` also those that are included.
+    """
+    if start not in own:
         raise DefinitionError(f"the start {start!r} is not a node")
     _check_ends(nodes, edges)
     _check_single(edges)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from lockgate.flow.authoring.checks import check_graph
+from lockgate.flow.authoring.includes import Exit, checked_exits, compiled
 from lockgate.flow.authoring.nodes import ComputeNode, Node
 from lockgate.flow.authoring.settings import Settings
 from lockgate.flow.authoring.shapes import identifier
@@ -24,6 +25,9 @@ class Workflow:
 
     Raises DefinitionError, naming the node or edge and the reason, when the graph cannot run. `file` is the
     file in which it was made, None where there is none (its source is then `inline:<name>`).
+
+    `exits` are the ways out of it where another workflow includes it: a name for each node at which it ends.
+    `nodes` and `edges` hold what it includes itself, too, compiled into one graph.
     """
 
     def __init__(
@@ -35,13 +39,16 @@ class Workflow:
         edges: Iterable[Edge] = (),
         max_steps: int = MAX_STEPS,
         settings: Settings | None = None,
+        exits: Mapping[str, str | Exit] | None = None,
     ) -> None:
         self.name = _checked_name(name)
         self.start = start
-        self.nodes = _checked_nodes(nodes)
-        self.edges = _checked_edges(edges)
+        own = _checked_nodes(nodes)
+        whole = compiled(self.name, own, _checked_edges(edges))
+        self.nodes, self.edges = whole.nodes, whole.edges
         self.max_steps = _checked_steps(max_steps)
-        check_graph(self.start, self.nodes, self.edges)
+        check_graph(self.start, own, self.nodes, self.edges)
+        self.exits = checked_exits(exits or {}, self.nodes, self.edges)
         self.file = _file(sys._getframe(1))
         self.graph = Graph(
             version=VERSION,
@@ -50,7 +57,8 @@ class Workflow:
             max_steps=self.max_steps,
             nodes={node_id: node.spec for node_id, node in self.nodes.items()},
             edges=self.edges,
-            settings=_settings_spec(settings, self.nodes),
+            settings=_settings_spec(settings, own),
+            mounts=whole.mounts,
         )
 
     def document(self) -> dict[str, Any]:

@@ -12,6 +12,8 @@ import msgspec
 from lockgate.flow import transitions as t
 from lockgate.flow.head import RunHead
 from lockgate.flow.patches import MAX_PATCH_BYTES, apply_patch
+from lockgate.flow.settings import declared
+from lockgate.model import ids
 from lockgate.model.encoding import checked, sha256, stored
 from lockgate.model.errors import LockgateError, NotFound, PayloadError, Refused
 from lockgate.model.records import Actor, Human, Receipt, Record, Value
@@ -27,25 +29,36 @@ MOST_TRIES = 8
 
 
 class Patched(Record, frozen=True, kw_only=True):
-    """A patch as it was applied to the settings after `change`; `problem` says why it could not be."""
+    """A patch as it was applied to the settings after `change`; `problem` says why it could not be.
+
+    `scope` is as it was given, `mount` and `invocation` are what it came to.
+    """
 
     run_id: str
+    scope: str
     patch: Value
+    mount: str = ids.ROOT_MOUNT
+    invocation: int = 1
     change: int = 0
     before_hash: str = ""
     after: Value | None = None
     problem: Any = None
 
 
-def patch_settings(connection: sqlite3.Connection, run_id: str, patch: Any, *, actor: Actor | Human) -> Patched:
-    """Applies a patch to the settings as they are now, for `change_settings`. Raises PayloadError for no JSON."""
+def patch_settings(
+    connection: sqlite3.Connection, run_id: str, patch: Any, *, actor: Actor | Human, scope: str = ids.ROOT_MOUNT
+) -> Patched:
+    """Applies a patch to the settings as they are now, for `change_settings`. Raises PayloadError for no JSON.
+
+    `scope` is MOUNT or MOUNT#INVOCATION; without a number it is the invocation that goes on.
+    """
     content = checked(patch, limit=MAX_PATCH_BYTES, root="$patch")
     given = Value(hash=sha256(content), content=content)
     try:
-        return _patched(connection, run_id, patch, given, speaker(actor))
+        return _patched(connection, run_id, scope, patch, given, speaker(actor))
     except LockgateError as problem:
         # Told inside the transaction, after the key was looked up: a repeated command gets its receipt again.
-        return Patched(run_id=run_id, patch=given, problem=problem)
+        return Patched(run_id=run_id, scope=scope, patch=given, problem=problem)
 
 
 def change_settings(
@@ -61,7 +74,7 @@ def change_settings(
 
     Running attempts keep what they saw; later ones see the change.
     """
-    arguments = {"patch": patched.patch.hash, "expected_change": expected_change}
+    arguments = {"scope": patched.scope, "patch": patched.patch.hash, "expected_change": expected_change}
     wish = Wish(command="changeSettings", key=key, target=patched.run_id, actor=speaker(actor), arguments=arguments)
     values = [patched.patch] if patched.after is None else [patched.patch, patched.after]
 
@@ -70,6 +83,8 @@ def change_settings(
             raise patched.problem
         assert patched.after is not None
         return t.ChangeSettings(
+            mount=patched.mount,
+            invocation=patched.invocation,
             expected_change=patched.change if expected_change is None else expected_change,
             patch_hash=patched.patch.hash,
             before_hash=patched.before_hash,
@@ -90,11 +105,13 @@ def is_overtaken(receipt: Receipt, expected_change: int | None) -> bool:
     return receipt.reason == "stale" and expected_change is None
 
 
-def _patched(connection: sqlite3.Connection, run_id: str, patch: Any, given: Value, actor: Actor) -> Patched:
+def _patched(
+    connection: sqlite3.Connection, run_id: str, scope: str, patch: Any, given: Value, actor: Actor
+) -> Patched:
     head = heads.head(connection, run_id)
-    settings, spec = head.settings, head.graph.settings
-    if settings is None or spec is None:
-        raise Refused("no_settings", f"the workflow {head.run.workflow!r} declares no settings")
+    settings = declared(head, *_named(scope))
+    spec = head.graph.settings_of(settings.mount_path)
+    assert spec is not None
     row = connection.execute(_VALUES["value"], {"hash": settings.current_hash}).fetchone()
     if row is None:
         raise NotFound("value", settings.current_hash)
@@ -106,8 +123,21 @@ def _patched(connection: sqlite3.Connection, run_id: str, patch: Any, given: Val
     content = stored(after)
     return Patched(
         run_id=run_id,
+        scope=scope,
         patch=given,
+        mount=settings.mount_path,
+        invocation=settings.invocation,
         change=settings.change_number,
         before_hash=settings.current_hash,
         after=Value(hash=sha256(content), content=content),
     )
+
+
+def _named(scope: str) -> tuple[str, int | None]:
+    """The mount and the invocation, if one is said, of MOUNT or MOUNT#INVOCATION."""
+    mount, hash, number = scope.partition("#")
+    if not hash:
+        return mount, None
+    if not (number.isascii() and number.isdigit() and int(number)):
+        raise Refused("invalid_scope", f"a scope is MOUNT or MOUNT#INVOCATION from 1, got {scope[:80]!r}")
+    return mount, int(number)

@@ -186,8 +186,12 @@ def _bear(tx: Transaction, run_id: str, birth: Birth, definition: Definition, ac
 
 
 def _initial_settings(definition: Definition) -> Value | None:
-    """The settings that the definition begins with. Raises Refused where they break their own schema."""
-    spec = decode(definition.digest, definition.document).settings
+    """The settings that the definition begins with. Raises Refused where any, an include's too, break their schema."""
+    graph = decode(definition.digest, definition.document)
+    for mount in graph.mounts.values():
+        if mount.settings is not None:
+            check_settings(mount.settings.schema, mount.settings.initial)
+    spec = graph.settings
     if spec is None:
         return None
     check_settings(spec.schema, spec.initial)

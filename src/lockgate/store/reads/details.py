@@ -7,7 +7,7 @@ from typing import LiteralString, TypeVar
 from lockgate.model import records as r
 from lockgate.model.errors import NotFound
 from lockgate.store.reads.runs import runs_by_id
-from lockgate.store.reads.settings import settings
+from lockgate.store.reads.settings import newest_settings
 from lockgate.store.reads.values import sources_of
 from lockgate.store.rows import read_row, read_rows
 from lockgate.store.statements import load
@@ -45,7 +45,7 @@ def run(connection: sqlite3.Connection, run_id: str, *, attempts_limit: int = 10
         effects=_newest(connection, r.EffectRow, _EFFECTS["of_run"], named),
         updates=_updates(connection, tried),
         children=tuple(found[0] for found in child),
-        settings=settings(connection, run_id),
+        settings=newest_settings(connection, run_id),
         earlier=_earlier(connection, run_id),
     )
 

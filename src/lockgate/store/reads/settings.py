@@ -10,8 +10,13 @@ _SETTINGS = load("settings")
 
 
 def settings(connection: sqlite3.Connection, run_id: str) -> tuple[SettingsRow, ...]:
-    """The settings scopes of a run; none where its workflow declares no settings."""
+    """Every settings scope of a run; none where neither its workflow nor an include declares settings."""
     return read_rows(SettingsRow, connection.execute(_SETTINGS["settings_of"], {"run_id": run_id}).fetchall())
+
+
+def newest_settings(connection: sqlite3.Connection, run_id: str) -> tuple[SettingsRow, ...]:
+    """The newest settings scope of the root and of each mount."""
+    return read_rows(SettingsRow, connection.execute(_SETTINGS["newest_settings_of"], {"run_id": run_id}).fetchall())
 
 
 def setting_changes(connection: sqlite3.Connection, run_id: str, limit: int = 500) -> tuple[SettingsChangeRow, ...]:

@@ -52,6 +52,12 @@ SELECT a.* FROM node_attempts a
 WHERE a.run_id = :run_id AND a.node_id = :node_id AND a.step_index IS NOT NULL
 ORDER BY a.attempt_number DESC LIMIT 1;
 
+-- entered: the invocation of an include that a run entered last, and the settings that this has
+SELECT s.*, a.visit, a.step_index FROM node_attempts a
+LEFT JOIN workflow_settings s ON s.run_id = a.run_id AND s.mount_path = a.node_id AND s.invocation = a.visit
+WHERE a.run_id = :run_id AND a.node_id = :mount AND a.step_index IS NOT NULL
+ORDER BY a.attempt_number DESC LIMIT 1;
+
 -- last_step: the newest finished attempt of a run
 SELECT a.* FROM node_attempts a
 WHERE a.run_id = :run_id AND a.step_index IS NOT NULL ORDER BY a.ordinal DESC LIMIT 1;

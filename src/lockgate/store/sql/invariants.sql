@@ -95,7 +95,13 @@ LIMIT :limit;
 SELECT r.run_id, r.steps || ' steps, ' || r.active_ms || ' ms'
 FROM runs r LEFT JOIN (
     SELECT run_id, count(step_index) AS steps, sum(active_ms) AS active_ms FROM node_attempts GROUP BY run_id) a ON a.run_id = r.run_id
-WHERE r.steps <> ifnull(a.steps, 0) OR r.active_ms <> ifnull(a.active_ms, 0) LIMIT :limit;
+WHERE r.active_ms <> ifnull(a.active_ms, 0) OR r.steps <> ifnull(a.steps, 0) AND r.steps <> (
+    -- Going into and out of an include is no step of the run; only where there are too many is it worth looking.
+    SELECT count(*) FROM node_attempts n WHERE n.run_id = r.run_id AND n.step_index < r.steps
+        AND instr(n.node_id, '.') = 0 AND NOT EXISTS (
+        SELECT 1 FROM definitions d, json_each(d.document, '$.mounts') m
+        WHERE d.definition_digest = r.definition_digest AND m.key = n.node_id))
+LIMIT :limit;
 
 -- unsure_effect: effects whose state does not fit their run
 SELECT e.effect_id, e.status || ', run ' || r.status || ifnull(', ' || q.error_code, '')
