@@ -13,6 +13,7 @@ from lockgate.view.cells import (
     joined,
     left,
     line_width,
+    node_name,
     plain,
     right,
     spread,
@@ -27,6 +28,24 @@ lines = st.lists(texts.map(Span), max_size=5).map(lambda spans: joined(*spans))
 def test_a_line_is_fitted_to_the_cell(line: Line, cells: int) -> None:
     assert line_width(fitted(line, cells)) == cells
     assert line_width(clipped(line, cells)) <= cells
+
+
+@given(texts, st.sampled_from(["", "/", "."]), texts, st.integers(0, 12))
+def test_a_node_name_fills_its_cells(mount: str, mark: str, node: str, cells: int) -> None:
+    assert line_width((Span(node_name(f"{mount}{mark}{node}", cells)),)) == cells
+
+
+def test_of_a_node_inside_an_include_the_own_end_is_kept() -> None:
+    assert [node_name("review/draft", cells) for cells in (13, 12, 8, 7, 6, 4)] == [
+        "review/draft ",
+        "review/draft",
+        "…/draft ",
+        "…/draft",
+        "draft ",
+        "dra…",
+    ]
+    assert node_name("review.done", 7) == "….done "
+    assert node_name("publishing", 7) == "publis…"
 
 
 @given(lines, lines, st.integers(0, 40))

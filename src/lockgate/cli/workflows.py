@@ -7,7 +7,9 @@ from lockgate.cli.tables import table
 from lockgate.config.places import user_data
 from lockgate.engine.checking import Checked, check
 from lockgate.flow.graph import Graph
+from lockgate.flow.mounts import exit_of, mount_of
 from lockgate.model.errors import DefinitionError
+from lockgate.model.ids import ROOT_MOUNT
 
 
 def checked(reference: str) -> Checked:
@@ -19,8 +21,9 @@ def checked(reference: str) -> Checked:
     graph = found.graph
     for node, spec in graph.nodes.items():
         _check_schema(spec.contract, found, node)
-    if graph.settings is not None:
-        _check_schema(graph.settings.schema, found, None)
+    for settings in (graph.settings, *(mount.settings for mount in graph.mounts.values())):
+        if settings is not None:
+            _check_schema(settings.schema, found, None)
     return found
 
 
@@ -33,14 +36,15 @@ def _check_schema(schema: Any, found: Checked, node: str | None) -> None:
     try:
         kind.check_schema(schema)
     except jsonschema.SchemaError as problem:
-        what = f"the schema of {'its output' if node else 'the settings'} at {problem.json_path}"
+        value = "its input" if node in found.graph.mounts else "its output" if node else "the settings"
+        what = f"the schema of {value} at {problem.json_path}"
         raise DefinitionError(f"{what}: {problem.message[:300]}", file=str(found.file), node=node) from problem
 
 
 def graph_text(graph: Graph) -> str:
     """One row for each node: its kind, and where it leads."""
     rows = [
-        (("▸ " if node == graph.start else "  ") + node, graph.node(node).kind, _ways(graph, node))
+        (("▸ " if node == graph.start else "  ") + node, _kind(graph, node), _ways(graph, node))
         for node in _in_order(graph)
     ]
     return f"{graph.name}\n{table(('  node', 'kind', 'leads to'), rows)}"
@@ -49,13 +53,31 @@ def graph_text(graph: Graph) -> str:
 def mermaid(graph: Graph) -> str:
     """The graph for Mermaid; every label is quoted, so that no name is read as syntax."""
     number = {node: f"n{index}" for index, node in enumerate(_in_order(graph))}
-    lines = ["flowchart TD"]
-    lines += [f'    {number[node]}["{_quoted(node)}: {graph.node(node).kind}"]' for node in number]
+    lines = ["flowchart TD", *_block(graph, number, ROOT_MOUNT, 1)]
     for node in number:
         for case, target in _targets(graph, node):
             label = f'|"{_quoted(case)}"|' if case else ""
             lines.append(f"    {number[node]} -->{label} {number[target]}")
     return "\n".join(lines)
+
+
+def _block(graph: Graph, number: dict[str, str], mount: str, depth: int) -> Iterator[str]:
+    """The nodes of a workflow, and a subgraph for each that it includes."""
+    indent = "    " * depth
+    for node, name in number.items():
+        if mount_of(node) != mount:
+            continue
+        yield f'{indent}{name}["{_quoted(node)}: {_quoted(_kind(graph, node))}"]'
+        if node in graph.mounts:
+            yield f'{indent}subgraph m{name}["{_quoted(node)}"]'
+            yield from _block(graph, number, node, depth + 1)
+            yield f"{indent}end"
+
+
+def _kind(graph: Graph, node: str) -> str:
+    if node in graph.mounts:
+        return f"include {graph.mounts[node].workflow}"
+    return "exit" if exit_of(node) is not None else str(graph.node(node).kind)
 
 
 def _in_order(graph: Graph) -> list[str]:

@@ -72,6 +72,11 @@ def scope_id(run: str, mount_path: str = ROOT_MOUNT, invocation: int = 1) -> str
     return f"{run}:{mount_path}:{invocation}"
 
 
+def scope_name(mount_path: str, invocation: int) -> str:
+    """How people name a settings scope: `review#2`; the root has one invocation only."""
+    return mount_path if mount_path == ROOT_MOUNT else f"{mount_path}#{invocation}"
+
+
 def effect_id(run: str, effect_type: str, node: str, visit: int) -> str:
     """The attempt is not part of it: a lost attempt must find the effect that it may have caused."""
     return "effect-" + sha256(canonical([run, effect_type, node, visit]))[:40]

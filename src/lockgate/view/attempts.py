@@ -110,10 +110,13 @@ def _choice_of(requests: Sequence[RequestRow], detail: RunDetail) -> str | None:
 
 
 def shown_steps(detail: RunDetail, timeline: ShownTimeline) -> tuple[ShownStep, ...]:
-    """Finished attempts in the order of their steps, then the one that is not finished."""
+    """Finished attempts in their order, then the one that is not finished."""
     shown = {attempt.attempt_id: attempt for attempt in timeline.attempts}
-    steps = [
-        ShownStep(
+    finished: list[ShownStep] = []
+    open_ones: list[ShownStep] = []
+    following = detail.row.steps
+    for row in reversed(detail.attempts):
+        step = ShownStep(
             index=None if row.step_index is None else row.step_index + 1,
             attempt=shown[row.attempt_id],
             outcome=row.outcome,
@@ -121,9 +124,11 @@ def shown_steps(detail: RunDetail, timeline: ShownTimeline) -> tuple[ShownStep, 
             output_hash=row.output_hash,
             error_hash=row.error_hash,
             settings_hash=row.settings_hash,
+            is_passage=row.step_index == following,
         )
-        for row in detail.attempts
-    ]
-    finished = sorted((step for step in steps if step.index is not None), key=lambda step: step.index or 0)
-    open_ones = [step for step in steps if step.index is None and step.attempt.ended_at is None]
-    return (*finished, *open_ones)
+        if row.step_index is not None:
+            following = row.step_index
+            finished.append(step)
+        elif step.attempt.ended_at is None:
+            open_ones.append(step)
+    return (*reversed(finished), *reversed(open_ones))

@@ -83,6 +83,16 @@ def left(text: str, cells: int, ellipsis: str = "…") -> str:
     return shown + " " * (cells - cell_width(shown))
 
 
+def node_name(node: str, cells: int, ellipsis: str = "…") -> str:
+    """A node's id in exactly `cells` cells. Of one inside an include, its own end says most: `…/draft`, `….done`."""
+    if cell_width(node) > cells:
+        at = max(node.rfind("/"), node.rfind("."))
+        if at > 0:
+            short = f"{ellipsis}{node[at:]}"
+            node = short if cell_width(short) <= cells else node[at + 1 :]
+    return left(node, cells, ellipsis)
+
+
 def right(text: str, cells: int, ellipsis: str = "…") -> str:
     """Text of exactly `cells` cells, filled up at its left."""
     shown = clip(text, cells, ellipsis)

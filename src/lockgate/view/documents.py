@@ -221,6 +221,8 @@ def settings_document(
     run_id: str, scopes: Iterable[SettingsRow], changes: Iterable[SettingsChangeRow], value: ReadValue
 ) -> Document:
     """The live settings of a run, one entry for each scope, and the accepted changes, oldest first."""
+    every = tuple(scopes)
+    known = {scope.scope_id: scope for scope in every}
     return {
         "schema": "lockgate.settings.v1",
         "run_id": run_id,
@@ -233,10 +235,12 @@ def settings_document(
                 "change_number": scope.change_number,
                 "updated_at": moment(scope.updated_at),
             }
-            for scope in scopes
+            for scope in every
         ],
         "changes": [
             {
+                "mount_path": known[change.scope_id].mount_path,
+                "invocation": known[change.scope_id].invocation,
                 "change_number": change.change_number,
                 "actor": {"kind": change.actor_kind, "id": change.actor_id},
                 "source": change.source,

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from lockgate.model.ids import fingerprint
+from lockgate.model.ids import ROOT_MOUNT, fingerprint, scope_name
 from lockgate.model.records import Actor, EventView
 from lockgate.model.statuses import ActorKind, Outcome
 from lockgate.model.text import clean
@@ -173,9 +173,17 @@ def _update(payload: Payload, event: EventView) -> str:
 
 
 def _settings(payload: Payload, event: EventView) -> str:
-    number = payload["settings"]["change_number"]
+    settings = payload["settings"]
+    what = f"change {settings['change_number']}"
+    if settings["mount_path"] != ROOT_MOUNT:
+        what += f" of {scope_name(settings['mount_path'], settings['invocation'])}"
     who = by(event.actor)
-    return f"change {number}, {who}" if who else f"change {number}"
+    return f"{what}, {who}" if who else what
+
+
+def _entered(payload: Payload, event: EventView) -> str:
+    again = f", invocation {payload['invocation']}" if payload["invocation"] > 1 else ""
+    return f"{payload['workflow']}{again}"
 
 
 def _who(payload: Payload, event: EventView) -> str:
@@ -216,5 +224,7 @@ _WORDERS: dict[str, Callable[[Payload, EventView], str]] = {
     "settings_route_retried": lambda payload, event: (
         f"change {payload['previous_change']} became {payload['settings_change']}"
     ),
+    "include_entered": _entered,
+    "include_exited": lambda payload, event: f"{payload['workflow']}: {payload['exit']}",
     "notified": lambda payload, event: str(payload["summary"]),
 }

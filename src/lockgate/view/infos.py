@@ -8,7 +8,7 @@ import msgspec
 from lockgate.flow import progress
 from lockgate.flow.words import is_lost, waiting_for, word
 from lockgate.model.errors import NotFound, PayloadError
-from lockgate.model.ids import short_id
+from lockgate.model.ids import ROOT_MOUNT, scope_name, short_id
 from lockgate.model.records import Now, Run, RunDetail, UpdateRow
 from lockgate.model.text import clean
 from lockgate.store import reads
@@ -108,7 +108,9 @@ def _settings(connection: "sqlite3.Connection", detail: RunDetail) -> list[tuple
             pairs = settings_pairs(reads.value(connection, scope.current_hash))
         except NotFound:
             continue
-        groups.append((f"Settings, change {scope.change_number}", pairs))
+        name = scope_name(scope.mount_path, scope.invocation)
+        title = "Settings" if scope.mount_path == ROOT_MOUNT else f"Settings of {clean(name)}"
+        groups.append((f"{title}, change {scope.change_number}", pairs))
     return groups
 
 

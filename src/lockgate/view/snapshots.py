@@ -182,7 +182,10 @@ class ShownEffect(msgspec.Struct, frozen=True):
 
 
 class ShownStep(msgspec.Struct, frozen=True):
-    """A finished attempt as the Steps tab lists it; an attempt that is not finished has no `index`."""
+    """A finished attempt as the Steps tab lists it; an attempt that is not finished has no `index`.
+
+    A passage into or out of an include is no step of its own: its index is that of the step after it.
+    """
 
     index: int | None
     attempt: ShownAttempt
@@ -191,6 +194,7 @@ class ShownStep(msgspec.Struct, frozen=True):
     output_hash: str | None
     error_hash: str | None
     settings_hash: str | None = None
+    is_passage: bool = False
 
 
 class StepDetail(msgspec.Struct, frozen=True):

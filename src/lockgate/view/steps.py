@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lockgate.model.statuses import EffectStatus
-from lockgate.view.cells import EMPTY, Line, Role, Span, clipped, fitted, joined, left, right
+from lockgate.view.cells import EMPTY, Line, Role, Span, clipped, fitted, joined, left, node_name, right
 from lockgate.view.lens import Lens
 from lockgate.view.snapshots import SegmentKind, ShownEffect, ShownStep, StepDetail
 from lockgate.view.timeline import mark_of, total
@@ -34,11 +34,11 @@ def step_line(step: ShownStep, lens: Lens, *, selected: bool = False, cells: int
     else:
         time = Span(right(duration(_worked(step, lens)), 6))
     node_cells = 10 - len(number) - 1
-    index = "" if step.index is None else str(step.index)
+    index = "" if step.index is None or step.is_passage else str(step.index)
     words = attempt.outcome.split(" for ")[0]
     row = joined(
         Span(f"  {right(index, 4)}  ", "muted"),
-        Span(left(attempt.node, node_cells, ellipsis), "strong" if selected else "text", selected),
+        Span(node_name(attempt.node, node_cells, ellipsis), "strong" if selected else "text", selected),
         Span(f" {number} ", "muted"),
         Span(glyph, role),
         Span(f" {left(words, cells - 29, ellipsis)} ", "text" if role == "muted" else role),

@@ -19,6 +19,7 @@ from lockgate.view.cells import (
     joined,
     left,
     line_width,
+    node_name,
     right,
     spread,
 )
@@ -348,7 +349,7 @@ def _label(fold: Fold, named: bool, chosen: bool, lens: Lens) -> Line:
     number = f"x{len(fold.attempts)}" if len(fold.attempts) > 1 else f"#{fold.attempts[-1].number}"
     room = LABEL_CELLS - max(len(number), 3)
     # A blank stays before the number: a name that would touch it is cut.
-    name = left(left(fold.node if named else "", room - 1, lens.glyphs.ellipsis), room)
+    name = left(node_name(fold.node if named else "", room - 1, lens.glyphs.ellipsis), room)
     style: tuple[Role, bool] = ("strong", True) if chosen else ("text", False)
     start = joined(Span("  "), Span(name, style[0], style[1]), Span(number, "muted"))
     return fitted(start, LABEL_CELLS + 2)

@@ -22,6 +22,10 @@ def check(call: Call, workflow: str) -> None:
                 "digest": found.digest,
                 "start": found.graph.start,
                 "nodes": list(found.graph.nodes),
+                "includes": [
+                    {"mount_path": path, "workflow": mount.workflow, "exits": list(mount.exits)}
+                    for path, mount in found.graph.mounts.items()
+                ],
                 "sources": [{"path": path, "sha256": sha256} for path, sha256 in sorted(found.sources.items())],
             }
         )
@@ -30,6 +34,8 @@ def check(call: Call, workflow: str) -> None:
     call.say(f"{found.name} can be started: {nodes} nodes, {edges} edges, starts at {found.graph.start}")
     call.say(f"file        {found.file}")
     call.say(f"project     {found.project_dir}")
+    for path, mount in found.graph.mounts.items():
+        call.say(f"include     {path}: {mount.workflow}, left by {', '.join(mount.exits)}")
     for path in sorted(found.sources):
         call.say(f"source      {path}")
 

@@ -9,6 +9,7 @@ from lockgate.cli.call import Call
 from lockgate.cli.options import command
 from lockgate.cli.people import speaker
 from lockgate.cli.receipts import report
+from lockgate.model.ids import ROOT_MOUNT, scope_name
 
 
 @command("settings", short_help="Print the live settings of a run.")
@@ -29,19 +30,27 @@ def settings(call: Call, run: str) -> None:
     if not scopes:
         call.say("No settings: the workflow declares none.")
     for scope in scopes:
-        place = f"{scope.mount_path}: " if scope.mount_path else ""
-        call.say(f"{place}{json.dumps(value(scope.current_hash), ensure_ascii=False, indent=2)}")
+        place = scope_name(scope.mount_path, scope.invocation)
+        call.say(f"{place}: {json.dumps(value(scope.current_hash), ensure_ascii=False, indent=2)}")
         call.say(f"changed {scope.change_number} times")
+    places = {scope.scope_id: scope_name(scope.mount_path, scope.invocation) for scope in scopes}
     for change in changes:
-        call.say(f"change {change.change_number} by {change.actor_id}: {json.dumps(value(change.patch_hash))}")
+        made = f"change {change.change_number} of {places[change.scope_id]} by {change.actor_id}"
+        call.say(f"{made}: {json.dumps(value(change.patch_hash))}")
 
 
 # The function has another name than its command: `set` is Python's own.
 @command("set", short_help="Change the live settings of a run.")
 @click.argument("run")
 @click.argument("patch", metavar="PATCH")
+@click.option(
+    "--scope",
+    default=ROOT_MOUNT,
+    metavar="MOUNT[#N]",
+    help="An include's settings instead: of the invocation that goes on, or only of its Nth.",
+)
 @click.option("--expect", type=click.IntRange(min=0), metavar="N", help="Only if nothing changed since change N.")
-def set_settings(call: Call, run: str, patch: str, expect: int | None) -> int:
+def set_settings(call: Call, run: str, patch: str, scope: str, expect: int | None) -> int:
     """Apply a JSON Patch (JSON, @FILE or -) to the settings of RUN. Nodes that start later see it."""
     from lockgate.cli.values import json_value
     from lockgate.store import commands
@@ -50,7 +59,7 @@ def set_settings(call: Call, run: str, patch: str, expect: int | None) -> int:
     wish: Any = json_value(patch)
     actor = speaker()
     for _ in range(commands.MOST_TRIES):
-        patched = call.read(lambda connection: commands.patch_settings(connection, run_id, wish, actor=actor))
+        patched = call.read(partial(commands.patch_settings, run_id=run_id, patch=wish, actor=actor, scope=scope))
         change = partial(commands.change_settings, patched=patched, actor=actor, key=call.key, expected_change=expect)
         receipt = call.write(change)
         if not commands.is_overtaken(receipt, expect):
