@@ -27,7 +27,7 @@ async def test_a_decision_is_recorded_and_the_run_follows_it(path: Path) -> None
         await shown.until(lambda: not shown.says("armed in"))
         await shown.press("ctrl+s")
         await shown.until_it_says("Publish, by you at")
-        assert shown.says("Next: the run ends: published.")
+        assert shown.says(". The run ends: published.")
         assert await shown.decisions(run) == ["publish"]
         finished = await execute(workflow, store=shown.store, run_id=run.run_id, until="end")
         assert finished.status is RunStatus.COMPLETED

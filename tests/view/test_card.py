@@ -184,6 +184,7 @@ def test_the_deadline_and_a_cancel_are_records_too() -> None:
     assert (
         texts(record_band(taken, CELLS, LENS, mine=False, draft=False))[0] == "▌ Stop here, by its deadline at 14:03:11"
     )
+    assert texts(record_band(taken, CELLS, LENS, mine=False, draft=False))[1].endswith(". The run ends: stopped.")
     gone = decided(provenance=Provenance.EXPLICIT_CANCEL, choice=None)
     band = texts(record_band(gone, CELLS, LENS, mine=False, draft=False))
     assert band[0] == "▌ Withdrawn at 14:03:11: the run was cancelled"

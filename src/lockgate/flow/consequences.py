@@ -3,6 +3,9 @@
 from lockgate.flow.graph import Graph
 from lockgate.model.statuses import NodeKind, Outcome
 
+RUN_ENDS = "the run ends"
+"""How a consequence begins that leads to nothing more than a last computation, which it names after a colon."""
+
 _SHOWN = 6
 _ASKS = {NodeKind.HUMAN_DECISION: "asks", NodeKind.CHECKPOINT: "waits for input"}
 
@@ -11,9 +14,9 @@ def consequence(graph: Graph, decision: str, choice: str) -> str:
     """The way from a decision's choice to the next place where the graph ends, asks or forks, as one line."""
     first = graph.next(decision, Outcome.OK, choice)
     if first is None:
-        return "the run ends"
+        return RUN_ENDS
     if graph.edge_from(first) is None and graph.node(first).kind is NodeKind.COMPUTE:
-        return f"the run ends: {first}"
+        return f"{RUN_ENDS}: {first}"
     walked: list[str] = []
     node: str | None = first
     while node is not None:

@@ -139,7 +139,6 @@ class CardFrame(Vertical):
                 prompt = prompt_lines(choice.input, len(state.text), cells, lens)
         band: list[Line] = []
         if state.is_closed:
-            next_node = self._next_node(state)
             band = record_band(
                 request,
                 cells,
@@ -147,7 +146,6 @@ class CardFrame(Vertical):
                 mine=state.mine,
                 draft=bool(moment.draft),
                 tried_at=state.tried_at,
-                next_node=next_node,
             )
         return {
             "head": question_lines(request, cells, lens),
@@ -156,12 +154,6 @@ class CardFrame(Vertical):
             "prompt": prompt,
             "button": button,
         }
-
-    @staticmethod
-    def _next_node(state: CardState) -> str:
-        resolution = state.request.resolution
-        choice = state.request.choice(resolution.choice) if resolution is not None else None
-        return choice.consequence.split(" → ")[0].split(",")[0] if choice is not None else ""
 
     def _text_rows(self, state: CardState, moment: Moment) -> int:
         if not (state.takes_text and not state.is_closed) and not (state.is_closed and moment.draft):

@@ -6,6 +6,7 @@ background of a picked row can reach the edge. Rows are exactly `cells` wide.
 
 import msgspec
 
+from lockgate.flow.consequences import RUN_ENDS
 from lockgate.model.statuses import Provenance, RequestKind, Word
 from lockgate.model.text import clip
 from lockgate.view.cells import (
@@ -251,7 +252,6 @@ def record_band(
     mine: bool,
     draft: bool,
     tried_at: int | None = None,
-    next_node: str = "",
 ) -> list[Line]:
     """Three sentences: who decided what and when; what was recorded and what is next; what became of your text.
 
@@ -263,21 +263,21 @@ def record_band(
     first = _who_decided(request, resolution, lens, mine=mine, tried_at=tried_at)
     recorded = f"Recorded for fingerprint {request.fingerprint}"
     place = f", from {resolution.place}" if resolution.place else ""
-    following = next_node or next_of(request)
-    follows = f" Next: {following}." if following else ""
-    second_line = joined(Span(f"{recorded}{place}.{follows}", "muted"))
+    second_line = joined(Span(f"{recorded}{place}.{what_follows(request)}", "muted"))
     third = joined(Span(_your_text(mine=mine, draft=draft, text=resolution.text)))
     bar = Span(lens.glyphs.cursor_edge, "accent")
     rows = [clipped(line, cells - 2 * PADDING, lens.glyphs.ellipsis) for line in (first, second_line, third)]
     return [fitted(joined(bar, blank(PADDING - 1), row), cells) for row in rows]
 
 
-def next_of(request: ShownRequest) -> str:
-    """The first thing that the winning choice leads to, read from its consequence."""
+def what_follows(request: ShownRequest) -> str:
+    """The first thing that the winning choice leads to, as a sentence after another: ` Next: publish.`, or ` The run
+    ends: stopped.`; empty where nothing is known of it."""
     choice = request.choice(request.resolution.choice) if request.resolution else None
-    if choice is None:
+    first = choice.consequence.split(" → ")[0].split(",")[0] if choice is not None else ""
+    if not first:
         return ""
-    return choice.consequence.split(" → ")[0].split(",")[0]
+    return f" {first[0].upper()}{first[1:]}." if first.startswith(RUN_ENDS) else f" Next: {first}."
 
 
 def _who_decided(
