@@ -79,7 +79,6 @@ class Story:
         self.values = values
         self.events: list[Event] = []
         self.rows: dict[tuple[Any, ...], Row] = {}
-        self._ordinal = 0
         self._visits: dict[str, int] = {}
         born = law.start(t.Start(run_id=run_id, birth=birth), graph, now=self.clock, actor=USER)
         self.head: RunHead = born.head
@@ -94,10 +93,9 @@ class Story:
 
     def begin(self, node: str) -> str:
         """Starts an attempt; its id."""
-        self._ordinal += 1
         number = self._visits[node] = self._visits.get(node, 0) + 1
         attempt = ids.attempt_id(secrets.token_hex(16))
-        facts = Facts(last_ordinal=self._ordinal - 1, attempt_number=number - 1, next_visit=number)
+        facts = Facts(attempt_number=number - 1, next_visit=number)
         self.apply(t.StartAttempt(attempt_id=attempt, node_id=node), WORKER, facts)
         return attempt
 

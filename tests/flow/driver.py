@@ -185,7 +185,6 @@ class Driver:
         mine = [row for row in attempts if row.node_id == node]
         finished = sum(row.step_index is not None for row in mine)
         return Facts(
-            last_ordinal=max((row.ordinal for row in attempts), default=0),
             attempt_number=max((row.attempt_number for row in mine), default=0),
             next_visit=1 + finished,
         )

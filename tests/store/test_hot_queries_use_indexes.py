@@ -22,7 +22,7 @@ HOT = [
     ("runs", "close_queue"),
     ("runs", "child"),
     ("runs", "ids_of_short"),
-    ("attempts", "newest_ordinal"),
+    ("attempts", "has_attempt"),
     ("attempts", "newest_of_node"),
     ("attempts", "latest_of_node"),
     ("attempts", "last_step"),

@@ -85,6 +85,9 @@ def node_ended(head: RunHead, event: ev.Event, payload: ev.NodeEnded) -> Enacted
     if payload.consumed_request_id is not None and head.request is not None:
         rows.append(replace(head.request, consumed_at=event.at))
     last = LastStep(
+        ordinal=attempt.ordinal,
+        attempt_number=attempt.attempt_number,
+        visit=attempt.visit,
         node_id=payload.node,
         outcome=payload.outcome,
         switch_value=payload.switch_value,

@@ -23,8 +23,11 @@ LEASE_MS = 30_000
 
 
 class LastStep(Record, frozen=True, kw_only=True):
-    """The newest finished attempt: what routing and finishing need of it."""
+    """The newest finished attempt: what routing, finishing and numbering the next attempt need of it."""
 
+    ordinal: int
+    attempt_number: int
+    visit: int
     node_id: str
     outcome: Outcome
     switch_value: str | None
@@ -66,6 +69,12 @@ class RunHead(Record, frozen=True, kw_only=True):
         return self.scopes[-1].settings
 
     @property
+    def newest(self) -> AttemptRow | LastStep | None:
+        """The run's newest attempt: the active one, else the last step. Nothing else is ever the newest of a run
+        that goes on: an attempt that ends without a step is replaced in the same transaction."""
+        return self.attempt or self.last
+
+    @property
     def holds_claim(self) -> bool:
         return self.queue.token_hash is not None
 
@@ -93,14 +102,12 @@ class RunHead(Record, frozen=True, kw_only=True):
 class Facts(Record, frozen=True, kw_only=True):
     """Rows that one transition needs besides the head, read by the store in the same transaction.
 
-    For startAttempt: the run's newest ordinal, the node's newest attempt number and its next visit. For
-    publishUpdate: the attempt's newest update number and its current (type, key) pairs. For both: whether any
-    run has used the proposed id (`is_id_taken`). For answers and
-    resolutions: the named rows, which need not belong to the active attempt. For restart: the number of
+    For startAttempt: the node's newest attempt number and its next visit. For publishUpdate: the attempt's newest
+    update number and its current (type, key) pairs. For both: whether any run has used the proposed id
+    (`is_id_taken`). For answers and resolutions: the named rows, which need not belong to the active attempt. For restart: the number of
     effects that are not settled. For waitForInput: the policy in force for the decision's audience.
     """
 
-    last_ordinal: int = 0
     attempt_number: int = 0
     next_visit: int = 1
     update_seq: int = 0

@@ -45,7 +45,7 @@ def start_attempt(draft: Draft, wish: t.StartAttempt, facts: Facts) -> dict[str,
     payload = ev.NodeStarted(
         node=wish.node_id,
         kind=spec.kind,
-        ordinal=facts.last_ordinal + 1,
+        ordinal=head.newest.ordinal + 1 if head.newest is not None else 1,
         attempt_number=facts.attempt_number + 1,
         visit=facts.next_visit,
         timeout_ms=wish.timeout_ms,

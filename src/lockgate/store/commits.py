@@ -1,7 +1,8 @@
 """The one way to change a run: read its head, ask the law, write rows and events, and close under guard.
 
-A list of transitions is all or nothing. The law decides before anything is written, so a refusal of the first
-one costs nothing; later ones are undone by a savepoint. The closing UPDATE repeats what was read in its WHERE.
+A list of transitions is all or nothing: the law decides all of them, each on the head that the earlier ones made,
+before anything is written, so that a refusal leaves nothing to undo. The closing UPDATE repeats what was read in
+its WHERE.
 """
 
 import sqlite3
@@ -56,41 +57,28 @@ def commit(
     values: Iterable[Value] = (),
 ) -> Committed:
     """Applies the transitions to the head that this transaction read. Raises Refused, and then changed nothing."""
-    if len(transitions) == 1:
-        return _apply_all(tx, before, transitions, actor, values)
-    written = len(tx.event_seqs)
-    tx.connection.execute("SAVEPOINT list")
-    try:
-        done = _apply_all(tx, before, transitions, actor, values)
-    except BaseException:
-        del tx.event_seqs[written:]
-        if tx.connection.in_transaction:
-            tx.connection.execute("ROLLBACK TO list")
-            tx.connection.execute("RELEASE list")
-        raise
-    tx.connection.execute("RELEASE list")
-    return done
-
-
-def _apply_all(
-    tx: Transaction,
-    before: RunHead,
-    transitions: Sequence[t.AnyProposal | t.AnyCommand],
-    actor: Actor,
-    values: Iterable[Value],
-) -> Committed:
-    head, results = before, []
-    for transition in transitions:
-        facts = heads.facts(transition, tx.connection, head)
-        outcome = law.apply(head, transition, now=tx.now, actor=actor, facts=facts)
-        write(tx, outcome.rows, outcome.events, head.attempt)
-        head = outcome.head
-        results.append(outcome.result)
+    outcomes = _decide(tx, before, transitions, actor)
+    head = outcomes[-1].head
     changed = head.run.revision != before.run.revision
     if changed:
+        known = before.attempt
+        for outcome in outcomes:
+            write(tx, outcome.rows, outcome.events, known)
+            known = outcome.head.attempt
         save_values(tx.connection, values)
         close(tx.connection, before, head)
-    return Committed(head=head, results=tuple(results), changed=changed)
+    return Committed(head=head, results=tuple(outcome.result for outcome in outcomes), changed=changed)
+
+
+def _decide(
+    tx: Transaction, head: RunHead, transitions: Sequence[t.AnyProposal | t.AnyCommand], actor: Actor
+) -> list[law.Outcome]:
+    outcomes: list[law.Outcome] = []
+    for transition in transitions:
+        facts = heads.facts(transition, tx.connection, head)
+        outcomes.append(law.apply(head, transition, now=tx.now, actor=actor, facts=facts))
+        head = outcomes[-1].head
+    return outcomes
 
 
 def write(tx: Transaction, rows: Iterable[Row], events: Iterable[Event], known: AttemptRow | None = None) -> None:

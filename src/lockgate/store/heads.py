@@ -77,11 +77,25 @@ def _scope(connection: sqlite3.Connection, run_id: str, mount: str) -> Scope:
 
 
 def _last_step(
-    node: str | None, outcome: str | None, switch_value: str | None, output_hash: str | None
+    ordinal: int | None,
+    attempt_number: int,
+    visit: int,
+    node_id: str,
+    outcome: str,
+    switch_value: str | None,
+    output_hash: str | None,
 ) -> LastStep | None:
-    if node is None or outcome is None:
+    if ordinal is None:
         return None
-    return LastStep(node_id=node, outcome=Outcome(outcome), switch_value=switch_value, output_hash=output_hash)
+    return LastStep(
+        ordinal=ordinal,
+        attempt_number=attempt_number,
+        visit=visit,
+        node_id=node_id,
+        outcome=Outcome(outcome),
+        switch_value=switch_value,
+        output_hash=output_hash,
+    )
 
 
 @singledispatch
@@ -93,14 +107,16 @@ def facts(transition: Any, connection: sqlite3.Connection, head: RunHead) -> Fac
 @facts.register
 def _(transition: t.StartAttempt, connection: sqlite3.Connection, head: RunHead) -> Facts:
     at = {"run_id": head.run.run_id, "node_id": transition.node_id, "attempt_id": transition.attempt_id}
-    newest, taken = connection.execute(_ATTEMPTS["newest_ordinal"], at).fetchone()
-    of_node = connection.execute(_ATTEMPTS["newest_of_node"], at).fetchone()
-    if of_node is None:
-        return Facts(last_ordinal=newest or 0, is_id_taken=bool(taken))
-    number, visit, step_index = of_node
+    taken = connection.execute(_ATTEMPTS["has_attempt"], at).fetchone() is not None
+    newest = head.newest
+    if newest is not None and newest.node_id == transition.node_id:
+        # The head knows what the transitions before this one did; the rows may not be written yet.
+        finished = newest is head.last
+        number, visit = newest.attempt_number, newest.visit
+    else:
+        number, visit, finished = connection.execute(_ATTEMPTS["newest_of_node"], at).fetchone() or (0, 0, True)
     # A lost attempt does not advance the visit: the next attempt is at the same one.
-    next_visit = visit if step_index is None else visit + 1
-    return Facts(last_ordinal=newest, attempt_number=number, next_visit=next_visit, is_id_taken=bool(taken))
+    return Facts(attempt_number=number, next_visit=visit + 1 if finished else visit, is_id_taken=taken)
 
 
 @facts.register

@@ -26,12 +26,11 @@ WHERE run_id = :run_id AND attempt_id = :attempt_id AND interval_number = :inter
 INSERT INTO workflow_updates (update_id, run_id, attempt_id, update_seq, update_type, update_key, data_hash, recorded_at)
 VALUES (:update_id, :run_id, :attempt_id, :update_seq, :update_type, :update_key, :data_hash, :recorded_at);
 
--- newest_ordinal: the newest attempt of a run, and whether any run has an attempt of this id
-SELECT (SELECT ordinal FROM node_attempts WHERE run_id = :run_id ORDER BY ordinal DESC LIMIT 1),
-    EXISTS (SELECT 1 FROM node_attempts WHERE attempt_id = :attempt_id);
+-- has_attempt: whether any run has an attempt of this id
+SELECT 1 FROM node_attempts WHERE attempt_id = :attempt_id;
 
--- newest_of_node: the newest attempt of a node in a run
-SELECT attempt_number, visit, step_index FROM node_attempts
+-- newest_of_node: the newest attempt of a node in a run, and whether it became a step
+SELECT attempt_number, visit, step_index IS NOT NULL FROM node_attempts
 WHERE run_id = :run_id AND node_id = :node_id ORDER BY attempt_number DESC LIMIT 1;
 
 -- newest_update: how many updates an attempt has published, and whether any attempt has one of this id

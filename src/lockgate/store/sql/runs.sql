@@ -40,7 +40,8 @@ SET status = :status, available_at = :available_at, losses = :losses, error_code
 WHERE run_id = :run_id AND generation = :read_generation AND token_hash IS :read_token_hash;
 
 -- head: the present rows of a run that the law decides on, without its history
-SELECT r.*, q.*, a.*, i.*, w.*, d.*, e.*, t.*, s.*, l.node_id, l.outcome, l.switch_value, l.output_hash
+SELECT r.*, q.*, a.*, i.*, w.*, d.*, e.*, t.*, s.*, l.ordinal, l.attempt_number, l.visit,
+    l.node_id, l.outcome, l.switch_value, l.output_hash
 FROM runs r
 JOIN run_queue q ON q.run_id = r.run_id
 LEFT JOIN node_attempts a ON a.run_id = r.run_id AND a.finished_at IS NULL
