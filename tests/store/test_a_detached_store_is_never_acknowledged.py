@@ -166,7 +166,7 @@ async def test_a_follower_is_told_that_the_file_is_gone(tmp_path: Path) -> None:
 
 def test_no_code_of_the_store_opens_a_file_by_hand() -> None:
     room = Path(__file__).resolve().parents[2] / "src" / "lockgate" / "store"
-    allowed = {"clock.py": 1, "opening.py": 2}
+    allowed = {"clock.py": 1, "opening.py": 2, "living.py": 1}
     for module in room.rglob("*.py"):
         text = module.read_text(encoding="utf-8")
         found = sum(text.count(call) for call in (" open(", "(open(", "os.open(", "read_bytes(", "shutil", "mmap.mmap"))

@@ -179,7 +179,7 @@ def test_every_pragma_is_as_designed(tmp_path: Path) -> None:
         "trusted_schema": 0,
         "journal_size_limit": 64 << 20,
         "application_id": 0x4C4F434B,
-        "user_version": 2,
+        "user_version": 3,
     }
     found = {name: file.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in asked}
     file.close()

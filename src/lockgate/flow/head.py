@@ -104,8 +104,9 @@ class Facts(Record, frozen=True, kw_only=True):
 
     For startAttempt: the node's newest attempt number and its next visit. For publishUpdate: the attempt's newest
     update number and its current (type, key) pairs. For both: whether any run has used the proposed id
-    (`is_id_taken`). For answers and resolutions: the named rows, which need not belong to the active attempt. For restart: the number of
-    effects that are not settled. For waitForInput: the policy in force for the decision's audience.
+    (`is_id_taken`). For answers and resolutions: the named rows, which need not belong to the active attempt. For
+    restart: the number of effects that are not settled. For waitForInput: the policy in force for the decision's
+    audience.
     """
 
     attempt_number: int = 0

@@ -12,7 +12,7 @@ from lockgate.flow.head import Facts, LastStep, RunHead, Scope
 from lockgate.model import ids
 from lockgate.model import records as r
 from lockgate.model.errors import DefinitionError, NotFound, StoreDamaged
-from lockgate.model.statuses import Outcome
+from lockgate.model.statuses import NodeKind, Outcome
 from lockgate.store.graphs import graph_of
 from lockgate.store.reads.requests import policy
 from lockgate.store.rows import Columns, read_row
@@ -21,7 +21,11 @@ from lockgate.store.statements import load
 R = TypeVar("R", bound=r.Record)
 
 _RUNS, _ATTEMPTS, _REQUESTS, _EFFECTS = load("runs"), load("attempts"), load("requests"), load("effects")
+_SETTINGS = load("settings")
 NO_FACTS = Facts()
+
+_ASKING = frozenset({NodeKind.AGENT, NodeKind.CHECKPOINT, NodeKind.HUMAN_DECISION})
+_ACTING = frozenset({NodeKind.ACTION, NodeKind.SHELL})
 
 
 UNREADABLE = (DefinitionError, NotFound, StoreDamaged, msgspec.MsgspecError)
@@ -31,7 +35,10 @@ NO_GRAPH = Graph(version=0, name="", start="", max_steps=0, nodes={}, edges=())
 
 
 def head(connection: sqlite3.Connection, run_id: str, graph: Graph | None = None) -> RunHead:
-    """The head of a run, by one query, and one more for each include that it is in. Raises NotFound.
+    """The head of a run. Raises NotFound.
+
+    One query, and one more for what only some nodes and workflows have: a request, an effect, settings, an include
+    that the run is in. Most steps have none of them, and outer joins for all would cost as much again.
 
     With NO_GRAPH its definition need not be readable: for a claim that ends, which asks no graph anything.
     """
@@ -39,28 +46,33 @@ def head(connection: sqlite3.Connection, run_id: str, graph: Graph | None = None
     if row is None:
         raise NotFound("run", run_id)
     columns = Columns(row)
-    run = columns.take(r.RunRow)
+    run, queue = columns.take(r.RunRow), columns.take(r.QueueRow)
+    attempt, interval = columns.take_or_none(r.AttemptRow), columns.take_or_none(r.IntervalRow)
     graph = graph or graph_of(connection, run.definition_digest)
+    last = _last_step(*columns.rest())
+    request, decision = _asked_by(connection, attempt)
+    effect, effect_attempt = _done_by(connection, attempt)
     return RunHead(
         run=run,
-        queue=columns.take(r.QueueRow),
+        queue=queue,
         graph=graph,
-        attempt=columns.take_or_none(r.AttemptRow),
-        interval=columns.take_or_none(r.IntervalRow),
-        request=columns.take_or_none(r.RequestRow),
-        decision=columns.take_or_none(r.DecisionRow),
-        effect=columns.take_or_none(r.EffectRow),
-        effect_attempt=columns.take_or_none(r.EffectAttemptRow),
-        scopes=_scopes(connection, graph, run_id, columns),
-        last=_last_step(*columns.rest()),
+        attempt=attempt,
+        interval=interval,
+        request=request,
+        decision=decision,
+        effect=effect,
+        effect_attempt=effect_attempt,
+        scopes=_scopes(connection, graph, run_id, last),
+        last=last,
     )
 
 
-def _scopes(connection: sqlite3.Connection, graph: Graph, run_id: str, columns: Columns) -> tuple[Scope, ...]:
+def _scopes(connection: sqlite3.Connection, graph: Graph, run_id: str, last: LastStep | None) -> tuple[Scope, ...]:
     """The invocations that go on; which they are follows from the last step."""
-    settings = columns.take_or_none(r.SettingsRow)
+    settings = None
+    if graph.settings is not None:
+        settings = _one(connection, r.SettingsRow, _SETTINGS["root_settings"], {"run_id": run_id})
     root = Scope(mount=ids.ROOT_MOUNT, invocation=1, steps=0, settings=settings)
-    last = _last_step(*columns.rest())
     if last is None or not graph.mounts:
         return (root,)
     return (root, *(_scope(connection, run_id, mount) for mount in graph.open_after(last.node_id, last.outcome)))
@@ -74,6 +86,31 @@ def _scope(connection: sqlite3.Connection, run_id: str, mount: str) -> Scope:
     settings = columns.take_or_none(r.SettingsRow)
     invocation, steps = columns.rest()
     return Scope(mount=mount, invocation=invocation, steps=steps, settings=settings)
+
+
+def _asked_by(
+    connection: sqlite3.Connection, attempt: r.AttemptRow | None
+) -> tuple[r.RequestRow | None, r.DecisionRow | None]:
+    if attempt is None or attempt.kind not in _ASKING:
+        return None, None
+    row = connection.execute(_REQUESTS["asked_by"], {"attempt_id": attempt.attempt_id}).fetchone()
+    if row is None:
+        return None, None
+    columns = Columns(row)
+    return columns.take(r.RequestRow), columns.take_or_none(r.DecisionRow)
+
+
+def _done_by(
+    connection: sqlite3.Connection, attempt: r.AttemptRow | None
+) -> tuple[r.EffectRow | None, r.EffectAttemptRow | None]:
+    if attempt is None or attempt.kind not in _ACTING:
+        return None, None
+    named = {"run_id": attempt.run_id, "node_id": attempt.node_id, "visit": attempt.visit}
+    row = connection.execute(_EFFECTS["done_by"], named).fetchone()
+    if row is None:
+        return None, None
+    columns = Columns(row)
+    return columns.take(r.EffectRow), columns.take_or_none(r.EffectAttemptRow)
 
 
 def _last_step(

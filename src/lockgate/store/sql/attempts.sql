@@ -75,7 +75,6 @@ WHERE a.run_id = :run_id AND a.ordinal BETWEEN :first AND :last ORDER BY a.ordin
 SELECT u.* FROM workflow_updates u WHERE u.run_id = :run_id AND u.attempt_id = :attempt_id
 ORDER BY u.update_seq DESC LIMIT :limit;
 
--- durations: working times of the newest finished attempts of a node of a workflow
-SELECT active_ms FROM node_attempts
-WHERE workflow = :workflow AND node_id = :node_id AND finished_at IS NOT NULL AND outcome = 'ok'
-ORDER BY finished_at DESC LIMIT :limit;
+-- durations: working times of the newest ok attempts of a node in a run
+SELECT active_ms FROM node_attempts WHERE run_id = :run_id AND node_id = :node_id AND outcome = 'ok'
+ORDER BY attempt_number DESC LIMIT :limit;

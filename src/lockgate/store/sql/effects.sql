@@ -13,6 +13,11 @@ INSERT INTO effect_attempts (effect_id, run_id, attempt_number, attempt_id, star
 VALUES (:effect_id, :run_id, :attempt_number, :attempt_id, :started_at, :finished_at, :outcome)
 ON CONFLICT (effect_id, attempt_number) DO UPDATE SET finished_at = excluded.finished_at, outcome = excluded.outcome;
 
+-- done_by: the effect of a node's visit, with the newest try at it
+SELECT e.*, t.* FROM effects e
+LEFT JOIN effect_attempts t ON t.effect_id = e.effect_id AND t.attempt_number = e.attempt_count
+WHERE e.run_id = :run_id AND e.node_id = :node_id AND e.visit = :visit;
+
 -- effect: one effect
 SELECT e.* FROM effects e WHERE e.effect_id = :effect_id;
 

@@ -7,6 +7,10 @@ ON CONFLICT (request_id) DO UPDATE
 SET status = excluded.status, accepted_submission_id = excluded.accepted_submission_id, output_hash = excluded.output_hash,
     settled_at = excluded.settled_at, consumed_at = excluded.consumed_at;
 
+-- asked_by: what an attempt waits for, with the decision that it is, if it is one
+SELECT w.*, d.* FROM requests w LEFT JOIN human_decisions d ON d.decision_id = w.request_id
+WHERE w.attempt_id = :attempt_id;
+
 -- save_decision: a human decision; it never changes
 INSERT INTO human_decisions (decision_id, run_id, attempt_id, node_id, audience, title, subject_hash, presentation_hash,
     choices_hash, request_digest, deadline_at, default_choice, created_at)

@@ -40,7 +40,7 @@ SET status = :status, available_at = :available_at, losses = :losses, error_code
 WHERE run_id = :run_id AND generation = :read_generation AND token_hash IS :read_token_hash;
 
 -- head: the present rows of a run that the law decides on, without its history
-SELECT r.*, q.*, a.*, i.*, w.*, d.*, e.*, t.*, s.*, l.ordinal, l.attempt_number, l.visit,
+SELECT r.*, q.*, a.*, i.*, l.ordinal, l.attempt_number, l.visit,
     l.node_id, l.outcome, l.switch_value, l.output_hash
 FROM runs r
 JOIN run_queue q ON q.run_id = r.run_id
@@ -49,11 +49,6 @@ LEFT JOIN attempt_active_intervals i ON i.run_id = a.run_id AND i.attempt_id = a
     AND i.interval_number = (
         SELECT max(n.interval_number) FROM attempt_active_intervals n
         WHERE n.run_id = a.run_id AND n.attempt_id = a.attempt_id)
-LEFT JOIN requests w ON w.attempt_id = a.attempt_id
-LEFT JOIN human_decisions d ON d.decision_id = w.request_id
-LEFT JOIN effects e ON e.run_id = a.run_id AND e.node_id = a.node_id AND e.visit = a.visit
-LEFT JOIN effect_attempts t ON t.effect_id = e.effect_id AND t.attempt_number = e.attempt_count
-LEFT JOIN workflow_settings s ON s.run_id = r.run_id AND s.mount_path = '$root' AND s.invocation = 1
 LEFT JOIN node_attempts l ON l.run_id = r.run_id AND l.ordinal = (
     SELECT n.ordinal FROM node_attempts n WHERE n.run_id = r.run_id AND n.step_index IS NOT NULL
     ORDER BY n.ordinal DESC LIMIT 1)

@@ -1,4 +1,4 @@
--- The schema of a Lockgate store, version 2. Stores of an earlier version become this by the numbered migrations.
+-- The schema of a Lockgate store, version 3. Stores of an earlier version become this by the numbered migrations.
 --
 -- Tables of a run have exactly the fields of the row records in model/records.py, in their order, so that a row
 -- is read as `table.*`. Times are integer epoch milliseconds, durations integer milliseconds, hashes lower-case
@@ -153,8 +153,6 @@ CREATE TABLE node_attempts (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX node_attempts_one_active ON node_attempts (run_id) WHERE finished_at IS NULL;
-CREATE INDEX node_attempts_history ON node_attempts (workflow, node_id, finished_at DESC)
-    WHERE finished_at IS NOT NULL;
 
 CREATE TABLE attempt_active_intervals (
     run_id TEXT NOT NULL REFERENCES runs (run_id) ON DELETE CASCADE,

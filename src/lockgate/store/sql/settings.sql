@@ -11,6 +11,9 @@ INSERT INTO workflow_setting_changes (change_id, scope_id, run_id, change_number
 VALUES (:change_id, :scope_id, :run_id, :change_number, :actor_kind, :actor_id, :source, :patch_hash,
     :before_hash, :after_hash, :accepted_at);
 
+-- root_settings: the live settings of a run's own scope
+SELECT s.* FROM workflow_settings s WHERE s.run_id = :run_id AND s.mount_path = '$root' AND s.invocation = 1;
+
 -- settings_of: the scopes of a run
 SELECT s.* FROM workflow_settings s WHERE s.run_id = :run_id ORDER BY s.mount_path, s.invocation;
 
