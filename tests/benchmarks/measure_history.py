@@ -9,7 +9,7 @@ from statistics import median
 from lockgate import Workflow, compute, edge
 from lockgate.engine.checking import described
 from lockgate.flow.transitions import AnyProposal, FinishAttempt, StartAttempt
-from lockgate.host.starting import definition_of, new_run
+from lockgate.host.starting import new_run
 from lockgate.model import ids
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.records import ClaimToken, Value
@@ -54,7 +54,7 @@ class Runs:
         loop = Workflow(
             "loop", start="work", nodes={"work": compute(_work)}, edges=[edge("work", "work")], max_steps=1_000_000
         )
-        self.new, self.actor = new_run(definition_of(described(loop)), b"{}", None)
+        self.new, self.actor = new_run(described(loop).definition, b"{}", None)
 
     def pair(self, old: "Walker") -> tuple[float, float]:
         """CPU microseconds of a step of a young run and of the old one, one sample right after the other."""

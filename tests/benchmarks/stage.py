@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from lockgate.engine.checking import probe
-from lockgate.host.starting import definition_of, new_run
+from lockgate.host.starting import new_run
 from lockgate.model.encoding import checked
 from lockgate.store import commands
 from lockgate.store.once import read_once, write_once
@@ -31,7 +31,7 @@ class Project:
         self.directory = directory
         self.store = directory / "store" / "state.sqlite"
         self.file = write_file(directory, name, text)
-        self._definition = definition_of(probe(self.file, None, caller=directory))
+        self._definition = probe(self.file, None, caller=directory).definition
 
     def start(self, runs: int, titles: Sequence[str] | None = None) -> list[str]:
         """Queues runs, many to a transaction; their ids."""

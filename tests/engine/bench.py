@@ -11,6 +11,7 @@ import msgspec
 from lockgate.engine.checking import described
 from lockgate.engine.runner import run
 from lockgate.flow.authoring.workflow import Workflow
+from lockgate.flow.definition import Definition
 from lockgate.flow.transitions import AnyProposal
 from lockgate.model.encoding import checked
 from lockgate.model.records import (
@@ -82,7 +83,7 @@ class Bench:
 
     def start(self, workflow: Workflow, input: Any = None) -> Receipt:
         about = described(workflow, caller=self.directory)
-        definition = starts.Definition(
+        definition = Definition(
             workflow=about.name,
             workflow_ref=about.reference,
             project_dir=str(self.directory),

@@ -220,7 +220,7 @@ async def test_an_output_that_does_not_meet_its_exit_fails_the_run_there(bench: 
     assert bench.result == {"exit": "said", "output": {"word": "fine"}}
     assert await bench.go(worded(schema), 7) == "failed"
     assert bench.run.error_summary == (
-        "m.said: RouteError: the output at 'm.said' does not fit: $.word: 7 is not of type 'string'"
+        "m.said: RouteError: the output at 'm.said' does not fit: $.word: type \"string\", got 7"
     )
     is_whole(bench)
 
@@ -236,4 +236,26 @@ async def test_a_child_that_fails_ends_the_run_with_its_error(bench: Bench) -> N
     assert await bench.go(outer) == "failed"
     assert bench.run.status is RunStatus.FAILED
     assert bench.run.error_summary == "m/a: ValueError: no"
+    is_whole(bench)
+
+
+async def test_an_input_that_the_child_does_not_take_fails_the_way_in(bench: Bench) -> None:
+    def known(given: Any) -> None:
+        if given.pop("word") != "y":
+            raise ValueError("no such word")
+
+    def taking(rule: Any) -> Workflow:
+        nodes = {"a": compute(lambda ctx: ctx.input)}
+        inner = Workflow("inner", start="a", nodes=nodes, exits={"out": "a"}, input=rule)
+        return Workflow("w", start="m", nodes={"m": include(inner, input=lambda ctx: ctx.input)})
+
+    schema = {"type": "object", "properties": {"word": {"const": "y"}}}
+    for rule, reason in (
+        (schema, 'RouteError: the input at \'m\' does not fit: $.word: const "y", got "n"'),
+        (known, "ValueError: no such word"),
+    ):
+        assert await bench.go(taking(rule), {"word": "y"}) == "completed"
+        assert bench.result == {"exit": "out", "output": {"word": "y"}}
+        assert await bench.go(taking(rule), {"word": "n"}) == "failed"
+        assert bench.run.error_summary == f"m: {reason}"
     is_whole(bench)

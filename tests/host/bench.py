@@ -21,6 +21,7 @@ from typing import Any
 
 import lockgate
 from lockgate.engine.checking import check
+from lockgate.flow.definition import Definition
 from lockgate.host.host import Host
 from lockgate.model.encoding import stored
 from lockgate.model.records import Actor, Receipt, Run
@@ -93,15 +94,8 @@ class Bench:
 
     # --- the store ---
 
-    def definition(self, file: Path) -> commands.Definition:
-        checked = check(str(file), caller=self.project)
-        return commands.Definition(
-            workflow=checked.name,
-            workflow_ref=checked.reference,
-            project_dir=str(checked.project_dir),
-            document=checked.document,
-            sources=checked.sources,
-        )
+    def definition(self, file: Path) -> Definition:
+        return check(str(file), caller=self.project).definition
 
     def start(self, file: Path, given: Any = None) -> str:
         new = commands.NewRun(

@@ -10,6 +10,7 @@ import pytest
 
 from lockgate import Workflow, compute
 from lockgate.flow import transitions as t
+from lockgate.flow.definition import Definition
 from lockgate.host.channel import Channel
 from lockgate.host.client import HostClient, HostGone
 from lockgate.host.protocol import MAX_FRAME_BYTES, Exiting, FrameError, Launch
@@ -47,7 +48,7 @@ class Pair:
 
 
 async def claimed(store: Store) -> StoreExecution:
-    definition = commands.Definition(
+    definition = Definition(
         workflow="one",
         workflow_ref="/project/flow.py:one",
         project_dir="/project",

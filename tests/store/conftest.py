@@ -10,6 +10,7 @@ import pytest
 from lockgate.flow import transitions as t
 from lockgate.flow.choices import Choice, Default, TextInput
 from lockgate.flow.contracts import for_checkpoint, for_decision
+from lockgate.flow.definition import Definition
 from lockgate.flow.graph import VERSION, Edge, EffectSpec, Graph, NodeSpec, SettingsSpec, Switch
 from lockgate.flow.patches import SettingsRule
 from lockgate.flow.presentation import Paragraph, Presentation
@@ -19,7 +20,7 @@ from lockgate.model.records import Actor, ClaimToken, Continuation, Human, Now, 
 from lockgate.model.statuses import ActorKind, Intent, NodeKind, Outcome, OwnerKind, Recovery, RequestKind, RunStatus
 from lockgate.store import claims, commands, commits
 from lockgate.store.claims import Owner
-from lockgate.store.commands import Definition, NewRun
+from lockgate.store.commands import NewRun
 from lockgate.store.openfile import OpenFile, Transaction, open_file
 
 BOOT = "boot-1"

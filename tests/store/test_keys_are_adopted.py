@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lockgate.model.records import Human
+from lockgate.model.records import Human, Receipt
 from lockgate.store import commands, reads
 from lockgate.store.shell import open_store
 
@@ -74,7 +74,7 @@ def test_a_second_restart_names_the_first_child(bench: Bench) -> None:
     run_id = bench.run_id()
     cancelled = bench.write(lambda tx: commands.cancel(tx, run_id, actor=USER, key="c"))
 
-    def restart(key: str, revision: int) -> commands.Definition:
+    def restart(key: str, revision: int) -> Receipt:
         return bench.write(  # type: ignore[no-any-return]
             lambda tx: commands.restart(
                 tx,

@@ -105,11 +105,11 @@ def test_a_patch_with_a_field_too_many_or_too_few(bench: Bench, operation: Any, 
 
 
 def test_a_checkpoint_refuses_a_field_that_its_schema_does_not_know(bench: Bench) -> None:
-    from lockgate.store.contracts import check_schema
+    from lockgate.flow.schemas import meet
 
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
     with pytest.raises(Refused, match="Additional properties") as caught:
-        check_schema(schema, {"n": 1, "m": 2})
+        meet(schema, {"n": 1, "m": 2}, "invalid_input")
     assert (caught.value.code, caught.value.details["field"]) == ("invalid_input", "$")
     _, request_id = bench.at_checkpoint()
     with pytest.raises(Refused, match="required property") as caught:

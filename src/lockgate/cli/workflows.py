@@ -1,44 +1,40 @@
 """Workflows as people name and read them on the command line."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from lockgate.cli.tables import table
 from lockgate.config.places import user_data
+from lockgate.engine.beginning import Given
 from lockgate.engine.checking import Checked, check
 from lockgate.flow.graph import Graph
 from lockgate.flow.mounts import exit_of, mount_of
-from lockgate.model.errors import DefinitionError
+from lockgate.model.encoding import stored
 from lockgate.model.ids import ROOT_MOUNT
 
+MOST_SHOWN = 300
 
-def checked(reference: str) -> Checked:
+
+def checked(reference: str, given: Given | None = None) -> Checked:
     """The workflow that `file.py[:name]` or a name stands for, loaded in a child with a time limit.
 
-    Raises NotFound, or DefinitionError with file, node and reason, also for a JSON Schema that is none.
+    Raises NotFound, DefinitionError with file, node and reason, and Refused for an input that it does not take.
     """
-    found = check(reference, data_dir=user_data())
-    graph = found.graph
-    for node, spec in graph.nodes.items():
-        _check_schema(spec.contract, found, node)
-    for settings in (graph.settings, *(mount.settings for mount in graph.mounts.values())):
-        if settings is not None:
-            _check_schema(settings.schema, found, None)
-    return found
+    return check(reference, data_dir=user_data(), given=given)
 
 
-def _check_schema(schema: Any, found: Checked, node: str | None) -> None:
-    if not isinstance(schema, dict):
-        return
-    import jsonschema
+def takes(graph: Graph) -> str | None:
+    """What the workflow says about its input, on one line; None where it takes any."""
+    if "input" in graph.computed:
+        return "checked by a function"
+    if graph.input is None:
+        return None
+    text = stored(graph.input).decode()
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
-    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    try:
-        kind.check_schema(schema)
-    except jsonschema.SchemaError as problem:
-        value = "its input" if node in found.graph.mounts else "its output" if node else "the settings"
-        what = f"the schema of {value} at {problem.json_path}"
-        raise DefinitionError(f"{what}: {problem.message[:300]}", file=str(found.file), node=node) from problem
+
+def called(graph: Graph) -> str | None:
+    """What a run of it is called where nobody names it."""
+    return "made from the input" if "title" in graph.computed else graph.title
 
 
 def graph_text(graph: Graph) -> str:
@@ -47,7 +43,9 @@ def graph_text(graph: Graph) -> str:
         (("▸ " if node == graph.start else "  ") + node, _kind(graph, node), _ways(graph, node))
         for node in _in_order(graph)
     ]
-    return f"{graph.name}\n{table(('  node', 'kind', 'leads to'), rows)}"
+    says = takes(graph)
+    head = graph.name if says is None else f"{graph.name}, input {says}"
+    return f"{head}\n{table(('  node', 'kind', 'leads to'), rows)}"
 
 
 def mermaid(graph: Graph) -> str:

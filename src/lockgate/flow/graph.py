@@ -73,7 +73,8 @@ class Edge(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 class SettingsSpec(Struct, frozen=True, forbid_unknown_fields=True):
     """Live settings: what they are at first, the JSON Schema that every change must meet, and who may change what.
 
-    `routes` are the compute nodes whose decision must have seen the newest settings.
+    `initial` is null where a function of the input gives it. `routes` are the compute nodes whose decision must have
+    seen the newest settings.
     """
 
     initial: Any
@@ -97,7 +98,9 @@ class Mount(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 class Graph(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
     """A whole definition; `version` is the document's form. A node without an outgoing edge ends the run.
 
-    `mounts` are the included workflows by their path, at every depth.
+    `mounts` are the included workflows by their path, at every depth. `input` is the JSON Schema that an input must
+    meet, `title` what a run is called where nobody names it. `computed` names what functions make of the input:
+    input (they take or refuse it), settings, title.
     """
 
     version: int
@@ -108,6 +111,14 @@ class Graph(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True,
     edges: tuple[Edge, ...]
     settings: SettingsSpec | None = None
     mounts: dict[str, Mount] = {}
+    input: dict[str, Any] | bool | None = None
+    title: str | None = None
+    computed: tuple[str, ...] = ()
+
+    @property
+    def begins_with_input(self) -> bool:
+        """Whether a run of it can begin only from an input that was looked at."""
+        return self.input is not None or self.title is not None or bool(self.computed)
 
     def __post_init__(self) -> None:
         self.__dict__["_outgoing"] = {edge.source: edge for edge in self.edges}

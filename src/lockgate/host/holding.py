@@ -10,13 +10,13 @@ from typing import Any
 from lockgate.engine.checking import described
 from lockgate.engine.runner import run as run_engine
 from lockgate.flow.authoring.workflow import Workflow
+from lockgate.flow.definition import Definition
 from lockgate.host.output import FLUSH_S, OutputDesk
 from lockgate.host.processes import ATTEMPT_MARK, this_process
-from lockgate.host.starting import definition_of
 from lockgate.host.verdict import UNVERIFIED
 from lockgate.model.errors import ClaimLost, Refused
 from lockgate.model.records import ClaimToken
-from lockgate.store import claims, commands, hosts, outputs
+from lockgate.store import claims, hosts, outputs
 from lockgate.store.execution import StoreExecution
 from lockgate.store.openfile import Transaction
 from lockgate.store.shell import Store
@@ -37,8 +37,8 @@ class Holder:
         self.owner = hosts.process_owner(me.pid, me.start)
 
     @cached_property
-    def definition(self) -> commands.Definition:
-        return definition_of(described(self.workflow))
+    def definition(self) -> Definition:
+        return described(self.workflow).definition
 
     async def hold(self, claim: ClaimToken) -> None:
         """Executes until the run ends, waits, or is no longer ours; the claim has ended then, in every path."""

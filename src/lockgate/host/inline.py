@@ -8,6 +8,9 @@ import asyncio
 import contextlib
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
+from lockgate.engine.beginning import Given, begin
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.flow.claims import waits_ms
 from lockgate.host.holding import Holder
@@ -38,8 +41,9 @@ async def execute(
 
     `wait` returns where the run waits for somebody, is paused or blocked; `end` only when it is over: it waits
     for the answer, whoever gives it, and goes on. With the key of an earlier start it goes on with that run.
-    Raises PayloadError for an input or title that cannot be one, Refused for a key that is none, KeyConflict, NotFound,
-    and SourceChanged where `run_id` was started from another graph.
+    Raises PayloadError for an input or title that cannot be one, Refused for an input that the workflow does not take
+    and for a key that is none, DefinitionError for a function of the input that fails, KeyConflict, NotFound, and
+    SourceChanged where `run_id` was started from another graph.
     """
     holder = Holder(workflow, store)
     if run_id is None:
@@ -58,13 +62,15 @@ async def execute(
 
 async def _begin(holder: Holder, given: Any, title: str | None, key: str) -> tuple[str, ClaimToken | None]:
     """Start and claim in one transaction: no host may come between."""
-    new, actor = new_run(holder.definition, checked(given), title)
+    asked = Given(checked(given), is_titled=title is not None)
+    definition = replace(holder.definition, begun=await begin(holder.workflow, asked))
+    new, actor = new_run(definition, asked.content, title)
 
-    def begin(tx: Transaction) -> tuple[Receipt, ClaimToken | None]:
+    def start(tx: Transaction) -> tuple[Receipt, ClaimToken | None]:
         receipt = commands.start(tx, new, actor=actor, key=key)
         return receipt, _claim(tx, holder, receipt.run_id) if receipt.run_id is not None else None
 
-    receipt, claim = await holder.store.transact(begin)
+    receipt, claim = await holder.store.transact(start)
     if receipt.run_id is None and receipt.reason != "key_conflict":
         raise Refused(receipt.reason or "refused", receipt.details.get("message", "the run was not started"))
     if receipt.run_id is None:

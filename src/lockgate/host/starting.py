@@ -5,14 +5,18 @@ import os
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from lockgate.config.places import user_data
-from lockgate.engine.checking import Checked, check, described
+from lockgate.engine.beginning import Given, begin
+from lockgate.engine.checking import check, described
 from lockgate.engine.person import login_name
 from lockgate.flow.authoring.workflow import Workflow
+from lockgate.flow.definition import Definition
 from lockgate.model.encoding import checked
 from lockgate.model.records import Actor, Receipt
 from lockgate.model.statuses import ActorKind
-from lockgate.store import commands
+from lockgate.store import commands, reads
 from lockgate.store.shell import Store, new_key
 from lockgate.store.writer import Lane
 
@@ -22,12 +26,15 @@ async def start_run(
 ) -> Receipt:
     """Queues a run of a Workflow, or of what `file.py[:name]` or a workflow's name stands for.
 
-    Raises NotFound, DefinitionError naming file, node and reason, and PayloadError for an input that breaks the
-    payload rules: each before anything is written.
+    Raises NotFound, DefinitionError naming file, node and reason, PayloadError for an input that breaks the payload
+    rules, and Refused `invalid_input` for one that the workflow does not take: each before anything is written.
     """
-    content = checked(input)
-    found = described(workflow) if isinstance(workflow, Workflow) else await _checked(workflow)
-    new, actor = new_run(definition_of(found), content, title)
+    given = Given(checked(input), is_titled=title is not None)
+    if isinstance(workflow, Workflow):
+        definition = replace(described(workflow).definition, begun=await begin(workflow, given))
+    else:
+        definition = await _checked(workflow, given)
+    new, actor = new_run(definition, given.content, title)
     name = new_key() if key is None else key
     return await store.transact(lambda tx: commands.start(tx, new, actor=actor, key=name), Lane.PERSON)
 
@@ -37,10 +44,12 @@ async def restart(
 ) -> Receipt:
     """Queues a run with the input of a finished one, from its workflow's file as it is now.
 
-    A second restart of the same run returns the first child, adopted. Raises NotFound and DefinitionError.
+    A second restart of the same run returns the first child, adopted. Raises NotFound, DefinitionError, and Refused
+    `invalid_input` where the workflow does not take that input any more.
     """
     parent = (await store.run(run_id)).row
-    definition = definition_of(await _checked(parent.workflow_ref, Path(parent.project_dir)))
+    given = Given(await store.read(lambda connection: reads.value(connection, parent.input_hash)), is_titled=True)
+    definition = await _checked(parent.workflow_ref, given, Path(parent.project_dir))
     uid, name = os.getuid(), new_key() if key is None else key
     return await store.transact(
         lambda tx: commands.restart(
@@ -57,22 +66,13 @@ async def restart(
     )
 
 
-async def _checked(reference: str, caller: Path | None = None) -> Checked:
+async def _checked(reference: str, given: Given, caller: Path | None = None) -> Definition:
     # The child that loads the file must not hold up the loop.
-    return await asyncio.to_thread(check, reference, caller=caller, data_dir=user_data())
+    found = await asyncio.to_thread(check, reference, caller=caller, data_dir=user_data(), given=given)
+    return found.definition
 
 
-def definition_of(found: Checked) -> commands.Definition:
-    return commands.Definition(
-        workflow=found.name,
-        workflow_ref=found.reference,
-        project_dir=str(found.project_dir),
-        document=found.document,
-        sources=found.sources,
-    )
-
-
-def new_run(definition: commands.Definition, content: bytes, title: str | None) -> tuple[commands.NewRun, Actor]:
+def new_run(definition: Definition, content: bytes, title: str | None) -> tuple[commands.NewRun, Actor]:
     """A start by the user of this process; `content` is the stored form of the input."""
     uid = os.getuid()
     user = login_name(uid)

@@ -16,6 +16,8 @@ import msgspec
 from lockgate.flow import law
 from lockgate.flow import transitions as t
 from lockgate.flow.head import RunHead
+from lockgate.flow.mounts import exit_of
+from lockgate.flow.schemas import mismatch
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import ClaimLost, NotFound, Refused, StoreError
 from lockgate.model.events import Event
@@ -23,7 +25,6 @@ from lockgate.model.records import Actor, AttemptRow, ClaimToken, HeadState, Rec
 from lockgate.model.statuses import ActorKind
 from lockgate.store import heads
 from lockgate.store.asked import refuse_other_contract
-from lockgate.store.contracts import check_passage
 from lockgate.store.openfile import Transaction
 from lockgate.store.rows import save_row
 from lockgate.store.statements import load
@@ -198,7 +199,11 @@ def _check_passage(
     contract = graph.node(attempt.node_id).contract if graph.is_passage(attempt.node_id) else None
     if contract is not None:
         value = msgspec.json.decode(_content(connection, proposal.output_hash, values))
-        check_passage(attempt.node_id, contract, value)
+        leaves = exit_of(attempt.node_id) is not None
+        problem = mismatch(contract, value["output"] if leaves and isinstance(value, dict) else value)
+        if problem is not None:
+            what = f"the {'output' if leaves else 'input'} at {attempt.node_id!r} does not fit"
+            raise Refused("unfit_value", f"{what}: {problem.path}: {problem.reason}", field=problem.path)
 
 
 def _content(connection: sqlite3.Connection, hash: str, values: Sequence[Value]) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockgate.model import ids
 from lockgate.model.errors import StoreReadOnly
@@ -26,6 +26,9 @@ from lockgate.store.reads import Page, RunQuery
 from lockgate.store.thread import OwnedConnection
 from lockgate.store.watch import Watcher
 from lockgate.store.writer import Lane, Writer
+
+if TYPE_CHECKING:
+    from lockgate.flow.definition import Definition
 
 T = TypeVar("T")
 
@@ -146,7 +149,7 @@ class Store:
         return await self.transact(lambda tx: commands.pause(tx, run_id, actor=actor, key=name, now=now), Lane.PERSON)
 
     async def resume(
-        self, run_id: str, *, actor: Actor | Human, key: str | None = None, accept: "commands.Definition | None" = None
+        self, run_id: str, *, actor: Actor | Human, key: str | None = None, accept: "Definition | None" = None
     ) -> Receipt:
         name = new_key() if key is None else key
         return await self.transact(

@@ -73,19 +73,16 @@ class Desk:
         return await self._door.store.cancel(run_id, actor=self.actor)
 
     async def restart(self, run_id: str, *, expected_revision: int) -> Receipt:
-        """Restarts from the files as they are now. Raises DefinitionError where they cannot be loaded."""
+        """Restarts from the files as they are now. Raises DefinitionError where they cannot be loaded, and
+        Refused `invalid_input` where they do not take the input any more."""
+        from lockgate.engine.beginning import Given
         from lockgate.engine.checking import check
 
-        detail = await self._door.store.run(run_id)
-        project = Path(detail.row.project_dir)
-        found = await asyncio.to_thread(check, detail.row.workflow_ref, caller=project)
-        definition = commands.Definition(
-            workflow=found.name,
-            workflow_ref=found.reference,
-            project_dir=str(found.project_dir),
-            document=found.document,
-            sources=found.sources,
-        )
+        row = (await self._door.store.run(run_id)).row
+        content = await self._door.store.read(lambda connection: reads.value(connection, row.input_hash))
+        given = Given(content, is_titled=True)
+        found = await asyncio.to_thread(check, row.workflow_ref, caller=Path(row.project_dir), given=given)
+        definition = found.definition
         key, actor = new_key(), self.actor
         return await self._door.store.transact(
             lambda tx: commands.restart(

@@ -12,6 +12,7 @@ import pytest
 from lockgate.engine.checking import described
 from lockgate.engine.ports import ExecutionStore
 from lockgate.flow.authoring.workflow import Workflow
+from lockgate.flow.definition import Definition
 from lockgate.host.channel import Channel
 from lockgate.host.client import HostClient
 from lockgate.host.protocol import Launch
@@ -41,7 +42,7 @@ class Claims:
 
     async def start(self, workflow: Workflow, input: Any = None) -> None:
         about = described(workflow, caller=self._directory)
-        definition = commands.Definition(
+        definition = Definition(
             workflow=about.name,
             workflow_ref=about.reference,
             project_dir=str(self._directory),

@@ -135,6 +135,9 @@ def test_a_workflow_without_exits_or_with_another_end_is_not_included() -> None:
     assert refusal(holding(child(exits=None))).reason == (
         "the workflow 'child' has no exits, so nothing can include it"
     )
+    assert refusal(holding(child(settings=settings(len)))).reason == (
+        "the settings of 'child' are a function of the input: only those of the outermost can be"
+    )
     found = refusal(holding(child(exits={"done": "good"})))
     assert (found.node, found.reason) == (
         "m",

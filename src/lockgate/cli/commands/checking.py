@@ -4,7 +4,7 @@ import click
 
 from lockgate.cli.call import Call
 from lockgate.cli.options import command
-from lockgate.cli.workflows import checked, graph_text, mermaid
+from lockgate.cli.workflows import called, checked, graph_text, mermaid, takes
 
 
 @command("check", short_help="Say whether a workflow could be started.")
@@ -21,6 +21,9 @@ def check(call: Call, workflow: str) -> None:
                 "project_dir": str(found.project_dir),
                 "digest": found.digest,
                 "start": found.graph.start,
+                "input": found.graph.input,
+                "title": found.graph.title,
+                "computed": list(found.graph.computed),
                 "nodes": list(found.graph.nodes),
                 "includes": [
                     {"mount_path": path, "workflow": mount.workflow, "exits": list(mount.exits)}
@@ -36,6 +39,9 @@ def check(call: Call, workflow: str) -> None:
     call.say(f"project     {found.project_dir}")
     for path, mount in found.graph.mounts.items():
         call.say(f"include     {path}: {mount.workflow}, left by {', '.join(mount.exits)}")
+    for name, says in (("input", takes(found.graph)), ("title", called(found.graph))):
+        if says is not None:
+            call.say(f"{name:11} {says}")
     for path in sorted(found.sources):
         call.say(f"source      {path}")
 

@@ -9,25 +9,31 @@ from lockgate.cli.options import command
 from lockgate.cli.people import login, user
 from lockgate.cli.receipts import report
 from lockgate.cli.repeating import of_key
-from lockgate.model.errors import DefinitionError, NotFound
+from lockgate.model.errors import DefinitionError, NotFound, Refused
 from lockgate.model.records import Receipt
 
 
 @command("start", short_help="Start a run.")
 @click.argument("workflow")
-@click.option("--input", "given", metavar="JSON|@FILE|-", default="null", help="The run's input. Default: null.")
+@click.option("--input", "given", metavar="JSON|@FILE|-", help="The run's input. Default: null.")
 @click.option("--title", metavar="T", help="What people read beside the workflow's name.")
 @click.option("--wait", is_flag=True, help="Wait until the run is over; exit 3 unless it completed.")
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="S", help="Stop waiting after S seconds (exit 3).")
-def start(call: Call, workflow: str, given: str, title: str | None, wait: bool, timeout: float | None) -> int:
+def start(call: Call, workflow: str, given: str | None, title: str | None, wait: bool, timeout: float | None) -> int:
     """Check WORKFLOW (file.py, file.py:name, or a name found in .lockgate/workflows) and queue a run of it."""
     from lockgate.cli.values import json_value
     from lockgate.model.encoding import checked as encoded
 
     if timeout is not None and not wait:
         raise click.UsageError("--timeout belongs to --wait")
-    content = encoded(json_value(given))
-    receipt = start_run(call, workflow, content, title=title, key=call.key)
+    content = b"null" if given is None else encoded(json_value(given))
+    try:
+        receipt = start_run(call, workflow, content, title=title, key=call.key)
+    except Refused as refused:
+        if given is not None or refused.code != "invalid_input":
+            raise
+        told = f"{workflow} needs an input, give it with --input: {refused.message}"
+        raise Refused(refused.code, told, **refused.details) from refused
     code = report(call, receipt)
     if not wait and not call.as_json and not code:
         _say_if_nobody_runs_it(call)
@@ -40,19 +46,19 @@ def start(call: Call, workflow: str, given: str, title: str | None, wait: bool, 
 
 def start_run(call: Call, workflow: str, content: bytes, *, title: str | None, key: str) -> Receipt:
     """Loads the workflow in a child and queues a run of it; makes the store where there is none."""
-    from lockgate.cli.definitions import definition_of
     from lockgate.cli.workflows import checked
+    from lockgate.engine.beginning import Given
     from lockgate.store import commands
 
     try:
-        found = checked(workflow)
-    except (NotFound, DefinitionError):
+        found = checked(workflow, Given(content, is_titled=title is not None))
+    except (NotFound, DefinitionError, Refused):
         again = _started_before(call, workflow, content, title)
         if again is None:
             raise
         return again
     new = commands.NewRun(
-        definition=definition_of(found), input=content, title=title, started_by=login(), started_by_uid=os.getuid()
+        definition=found.definition, input=content, title=title, started_by=login(), started_by_uid=os.getuid()
     )
     return call.write(lambda tx: commands.start(tx, new, actor=user(), key=key), create=True)
 

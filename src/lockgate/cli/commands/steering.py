@@ -9,7 +9,7 @@ from lockgate.cli.options import command
 from lockgate.cli.people import login, user
 from lockgate.cli.receipts import report
 from lockgate.cli.repeating import of_key
-from lockgate.model.errors import DefinitionError, NotFound
+from lockgate.model.errors import DefinitionError, NotFound, Refused
 
 
 @command("pause", short_help="Stop a run after its node.")
@@ -58,6 +58,7 @@ def restart(call: Call, run: str, revision: int | None) -> int:
     import os
 
     from lockgate.cli.definitions import definition_again
+    from lockgate.engine.beginning import Given
     from lockgate.store import commands, reads
 
     row = call.read(reads.run, call.run_id(run)).row
@@ -67,8 +68,8 @@ def restart(call: Call, run: str, revision: int | None) -> int:
         "key": call.key,
     }
     try:
-        definition = definition_again(row)
-    except (NotFound, DefinitionError):
+        definition = definition_again(row, Given(call.read(reads.value, row.input_hash), is_titled=True))
+    except (NotFound, DefinitionError, Refused):
         if of_key(call) is None:
             raise
         return report(call, call.write(lambda tx: commands.restarted(tx, row.run_id, **wish)))

@@ -33,6 +33,10 @@ class IncludeNode(Node):
     child: "Workflow"
     input: Any
 
+    @property
+    def spec(self) -> NodeSpec:
+        return self._spec(contract=self.child.graph.input)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExitNode(Node):
@@ -61,7 +65,7 @@ def include(workflow: "Workflow", *, input: Any = None) -> IncludeNode:
 
     `input` is the child's input: a JSON value, or a function of the parent's context that gives it. The child sees
     only what is its own: its input, the outputs and steps of this invocation, its settings. The parent sees
-    {"exit": name, "output": ...} at ctx.outputs["review"].
+    {"exit": name, "output": ...} at ctx.outputs["review"]. An input that the child does not take fails the entry.
     """
     from lockgate.flow.authoring.workflow import Workflow
 
@@ -165,6 +169,9 @@ def _check_child(name: str, mount: str, child: "Workflow") -> None:
         raise DefinitionError(f"the workflow includes itself: {' → '.join(chain)}", node=mount)
     if not child.exits:
         raise DefinitionError(f"the workflow {child.name!r} has no exits, so nothing can include it", node=mount)
+    if "settings" in child.functions:
+        reason = f"the settings of {child.name!r} are a function of the input: only those of the outermost can be"
+        raise DefinitionError(reason, node=mount)
     taken = {exit.node for exit in child.exits.values()}
     left = set(child.nodes) - taken - {edge.source for edge in child.edges}
     if left:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from lockgate.flow.authoring.nodes import Callback
 from lockgate.flow.authoring.shapes import schema as checked_schema
 from lockgate.flow.patches import MAX_SETTINGS_BYTES, SettingsRule, split_pointer
 from lockgate.model.encoding import checked
@@ -18,21 +19,26 @@ _ACTORS = (ActorKind.HUMAN, ActorKind.USER)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `settings(...)` makes."""
+    """What `settings(...)` makes; `compute` gives the initial value where it depends on the input."""
 
     initial: Any
     schema: dict[str, Any] | bool | None
     rules: tuple[SettingsRule, ...]
+    compute: Callback | None = None
 
 
 def settings(initial: Any, *, schema: Any = None, rules: Iterable[SettingsRule] = ()) -> Settings:
     """A JSON value that people may change while the run goes on; each attempt keeps what it saw.
 
-    `schema` is the JSON Schema that every change must meet, `rules` say who may change what: without a rule
+    `initial` is the value, or a function of the input that gives it when a run is started or restarted, within
+    30 s. `schema` is the JSON Schema that it and every change must meet; there is no function for that, since
+    whoever changes settings does not load the workflow's file. `rules` say who may change what: without a rule
     nobody may. The value has at most 256 KiB.
     """
+    content = b"null"
     try:
-        content = checked(initial, limit=MAX_SETTINGS_BYTES, root="$settings")
+        if not callable(initial):
+            content = checked(initial, limit=MAX_SETTINGS_BYTES, root="$settings")
     except PayloadError as problem:
         raise DefinitionError(f"the initial settings: {problem.message}") from problem
     given = tuple(rules)
@@ -43,7 +49,12 @@ def settings(initial: Any, *, schema: Any = None, rules: Iterable[SettingsRule] 
     for path in paths:
         if paths.count(path) > 1:
             raise DefinitionError(f"two settings rules for the path {path!r}")
-    return Settings(msgspec.json.decode(content), checked_schema(schema, "the schema of settings"), given)
+    return Settings(
+        initial=msgspec.json.decode(content),
+        schema=checked_schema(schema, "the schema of settings"),
+        rules=given,
+        compute=initial if callable(initial) else None,
+    )
 
 
 def allow(

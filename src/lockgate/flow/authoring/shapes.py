@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from lockgate.model.errors import DefinitionError
+from lockgate.model.encoding import checked
+from lockgate.model.errors import DefinitionError, PayloadError
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,127}")
 MAX_LINE = 200
@@ -53,6 +54,6 @@ def schema(value: Any, what: str) -> dict[str, Any] | bool | None:
     if not isinstance(value, dict):
         raise DefinitionError(f"{what} must be a JSON Schema (an object), got {type(value).__name__}")
     try:
-        return dict(msgspec.json.decode(msgspec.json.encode(value)))
-    except (TypeError, ValueError) as problem:
+        return dict(msgspec.json.decode(checked(msgspec.json.decode(msgspec.json.encode(value)))))
+    except (TypeError, ValueError, RecursionError, PayloadError) as problem:
         raise DefinitionError(f"{what} must be JSON: {problem}") from problem

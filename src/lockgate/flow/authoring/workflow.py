@@ -9,11 +9,12 @@ import msgspec
 
 from lockgate.flow.authoring.checks import check_graph
 from lockgate.flow.authoring.includes import Exit, checked_exits, compiled
-from lockgate.flow.authoring.nodes import ComputeNode, Node
+from lockgate.flow.authoring.nodes import Callback, ComputeNode, Node
 from lockgate.flow.authoring.settings import Settings
-from lockgate.flow.authoring.shapes import identifier
+from lockgate.flow.authoring.shapes import identifier, line, schema
 from lockgate.flow.graph import VERSION, Edge, Graph, SettingsSpec
-from lockgate.model.errors import DefinitionError
+from lockgate.flow.titles import MAX_TITLE, check_title
+from lockgate.model.errors import DefinitionError, PayloadError
 from lockgate.model.ids import WORKFLOW_NAME
 
 MAX_STEPS = 100
@@ -28,6 +29,12 @@ class Workflow:
 
     `exits` are the ways out of it where another workflow includes it: a name for each node at which it ends.
     `nodes` and `edges` hold what it includes itself, too, compiled into one graph.
+
+    `input` is the JSON Schema that an input must meet before there is a run, or a function of the input that
+    refuses it by raising; what the function returns is not used, and nodes see the input as it was given. `title`
+    is what a run is called where whoever starts it gives no title: a text, or a function of the input, whose text
+    is made one line and cut at 500 characters; a restart keeps its parent's. Functions of the input, sync or
+    async, run when a run is started, within 30 s together; one that fails refuses the start.
     """
 
     def __init__(
@@ -40,6 +47,8 @@ class Workflow:
         max_steps: int = MAX_STEPS,
         settings: Settings | None = None,
         exits: Mapping[str, str | Exit] | None = None,
+        input: dict[str, Any] | bool | Callback | None = None,
+        title: str | Callback | None = None,
     ) -> None:
         self.name = _checked_name(name)
         self.start = start
@@ -50,6 +59,7 @@ class Workflow:
         check_graph(self.start, own, self.nodes, self.edges)
         self.exits = checked_exits(exits or {}, self.nodes, self.edges)
         self.file = _file(sys._getframe(1))
+        self.functions = _functions(input=input, settings=getattr(settings, "compute", None), title=title)
         self.graph = Graph(
             version=VERSION,
             name=self.name,
@@ -59,6 +69,9 @@ class Workflow:
             edges=self.edges,
             settings=_settings_spec(settings, own),
             mounts=whole.mounts,
+            input=None if "input" in self.functions else schema(input, "the input of a workflow"),
+            title=None if "title" in self.functions else _checked_title(title),
+            computed=tuple(self.functions),
         )
 
     def document(self) -> dict[str, Any]:
@@ -111,6 +124,21 @@ def _settings_spec(settings: Any, nodes: Mapping[str, Node]) -> SettingsSpec | N
     if not isinstance(settings, Settings):
         raise DefinitionError(f"settings are made by settings(...), got {settings!r}")
     return SettingsSpec(initial=settings.initial, schema=settings.schema, rules=settings.rules, routes=routes)
+
+
+def _checked_title(title: Any) -> str | None:
+    if title is None:
+        return None
+    try:
+        check_title(line(title, "a title", limit=MAX_TITLE))
+    except PayloadError as problem:
+        raise DefinitionError(f"a title must have {problem.limit}, got {problem.observed}") from problem
+    return str(title)
+
+
+def _functions(**given: Any) -> dict[str, Callback]:
+    """Those of the given that are functions of the input, by name."""
+    return {name: value for name, value in given.items() if callable(value)}
 
 
 def _file(caller: FrameType) -> str | None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lockgate.store.commands.settings import change_settings as change_settings
     from lockgate.store.commands.settings import is_overtaken as is_overtaken
     from lockgate.store.commands.settings import patch_settings as patch_settings
-    from lockgate.store.commands.starts import Definition as Definition
     from lockgate.store.commands.starts import NewRun as NewRun
     from lockgate.store.commands.starts import restart as restart
     from lockgate.store.commands.starts import restarted as restarted
@@ -35,7 +34,7 @@ _HOMES = {
     "answers": "Submission answer check_submission expire submit",
     "controls": "cancel pause resolve_effect resume",
     "settings": "MOST_TRIES change_settings is_overtaken patch_settings",
-    "starts": "Definition NewRun restart restarted start started",
+    "starts": "NewRun restart restarted start started",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -9,6 +9,7 @@ from lockgate.flow import transitions as t
 from lockgate.flow.answers import check_answer
 from lockgate.flow.contracts import read_contract
 from lockgate.flow.head import RunHead
+from lockgate.flow.schemas import meet
 from lockgate.model import ids
 from lockgate.model.encoding import MAX_OUTPUT_BYTES, checked, sha256, stored
 from lockgate.model.errors import NotFound
@@ -16,7 +17,6 @@ from lockgate.model.records import Actor, DecisionRow, Human, Receipt, Record, R
 from lockgate.model.statuses import ActorKind, SubmissionOutcome
 from lockgate.store.asked import refuse_altered
 from lockgate.store.commits import Committed
-from lockgate.store.contracts import check_schema
 from lockgate.store.openfile import Transaction
 from lockgate.store.receipts import Wish, command_run, once, speaker
 from lockgate.store.rows import read_row, read_rows
@@ -98,8 +98,7 @@ def check_submission(connection: sqlite3.Connection, request_id: str, output: An
     if content is None:
         raise NotFound("contract", request.contract_hash)
     schema = read_contract(content[0]).schema
-    if schema is not None:
-        check_schema(schema, output)
+    meet(schema, output, "invalid_input")
     named = Value(hash=sha256(value.content), content=value.content)
     return Submission(request_id=request_id, contract_hash=request.contract_hash, output=named)
 

@@ -1,12 +1,12 @@
 """pause, resume, cancel, and a person's word about an effect."""
 
 from lockgate.flow import transitions as t
+from lockgate.flow.definition import Definition
 from lockgate.flow.head import RunHead
 from lockgate.model.encoding import sha256
 from lockgate.model.errors import NotFound, Refused
 from lockgate.model.records import Actor, Human, Receipt, Value
 from lockgate.model.statuses import GRAPH_CHANGED
-from lockgate.store.commands.starts import Definition
 from lockgate.store.commits import Committed
 from lockgate.store.openfile import Transaction
 from lockgate.store.receipts import Wish, command_run, once, speaker

@@ -12,6 +12,7 @@ import msgspec
 from lockgate.flow import transitions as t
 from lockgate.flow.head import RunHead
 from lockgate.flow.patches import MAX_PATCH_BYTES, apply_patch
+from lockgate.flow.schemas import meet
 from lockgate.flow.settings import declared
 from lockgate.model import ids
 from lockgate.model.encoding import checked, sha256, stored
@@ -19,7 +20,6 @@ from lockgate.model.errors import LockgateError, NotFound, PayloadError, Refused
 from lockgate.model.records import Actor, Human, Receipt, Record, Value
 from lockgate.store import heads
 from lockgate.store.commits import Committed
-from lockgate.store.contracts import check_settings
 from lockgate.store.openfile import Transaction
 from lockgate.store.receipts import Wish, command_run, speaker
 from lockgate.store.statements import load
@@ -119,7 +119,7 @@ def _patched(
         after = apply_patch(msgspec.json.decode(row[0]), patch, rules=spec.rules, actor=actor.kind)
     except PayloadError as problem:
         raise Refused("invalid_patch", problem.message, path=problem.path, limit=problem.limit) from problem
-    check_settings(spec.schema, after)
+    meet(spec.schema, after, "invalid_settings")
     content = stored(after)
     return Patched(
         run_id=run_id,

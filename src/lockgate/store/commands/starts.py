@@ -4,50 +4,28 @@ import secrets
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from lockgate.flow import law
 from lockgate.flow import transitions as t
-from lockgate.flow.graph import Graph, decode
+from lockgate.flow.definition import Begun, Definition
+from lockgate.flow.titles import check_title
 from lockgate.model import ids
-from lockgate.model.encoding import checked, sha256, stored
-from lockgate.model.errors import NotFound, PayloadError
+from lockgate.model.encoding import sha256, stored
+from lockgate.model.errors import NotFound, Refused
 from lockgate.model.events import Birth
 from lockgate.model.records import Actor, Human, Receipt, Record, Value
 from lockgate.store import commits, heads
-from lockgate.store.contracts import check_settings
 from lockgate.store.openfile import Transaction
 from lockgate.store.receipts import Wish, once, speaker
 from lockgate.store.statements import load
 
 _RUNS = load("runs")
-MAX_TITLE = 500
-MAX_TITLE_BYTES = 2_000
-"""Control characters take six bytes each in an event, whose payload stays under 4 KiB."""
-
-
-class Definition(Record, frozen=True, kw_only=True):
-    """A workflow as it was loaded: its name, where it comes from, its document, and its files by SHA-256.
-
-    `workflow_ref` is the absolute `file.py:name`, or `inline:<name>`, which no host claims.
-    """
-
-    workflow: str
-    workflow_ref: str
-    project_dir: str
-    document: bytes
-    sources: dict[str, str]
-
-    @property
-    def digest(self) -> str:
-        return sha256(self.document)
-
-    @property
-    def encoded_sources(self) -> bytes:
-        """The stored form of the files: a JSON object path -> SHA-256."""
-        return stored(self.sources)
 
 
 class NewRun(Record, frozen=True, kw_only=True):
-    """What `start` needs; `input` is the stored form of a checked value."""
+    """What `start` needs; `input` is the stored form of a checked value. Without a title it is what the workflow
+    made of the input."""
 
     definition: Definition
     input: bytes
@@ -57,16 +35,19 @@ class NewRun(Record, frozen=True, kw_only=True):
 
 
 def start(tx: Transaction, new: NewRun, *, actor: Actor | Human, key: str) -> Receipt:
-    """Makes a queued run; the receipt names it. Raises PayloadError for a title that cannot be one."""
-    _check_title(new.title)
+    """Makes a queued run; the receipt names it. Raises PayloadError for a title that cannot be one, and Refused
+    `unchecked_input` where the workflow has not said what it makes of this input."""
+    check_title(new.title)
     input_value = Value(hash=sha256(new.input), content=new.input)
     wish = _start_wish(new.definition.workflow_ref, input_value.hash, new.title, actor, key)
 
     def decide() -> Receipt:
         ids.match(ids.WORKFLOW_NAME, new.definition.workflow, "a workflow's name")
         run_id = ids.run_id(_stamp(tx), new.definition.workflow, secrets.token_hex(4))
-        birth = _birth(new, run_id, input_value.hash)
-        revision = _bear(tx, run_id, birth, new.definition, wish.actor, input_value)
+        begun = _begun(new.definition, input_value.hash)
+        named = replace(new, title=begun.title if new.title is None else new.title)
+        values = [input_value] if begun.settings is None else [input_value, begun.settings]
+        revision = _bear(tx, run_id, _birth(named, run_id, begun), new.definition, wish.actor, values)
         return wish.receipt(tx, "accepted", run_id=run_id, revision=revision)
 
     return once(tx, wish, decide)
@@ -133,8 +114,10 @@ def restart(
             started_by_uid=started_by_uid,
         )
         child_id = ids.restart_run_id(run_id, expected_revision, definition.workflow, _stamp(tx))
-        birth = _birth(new, child_id, parent.run.input_hash, parent=(run_id, expected_revision), lineage=lineage)
-        revision = _bear(tx, child_id, birth, definition, wish.actor, None)
+        begun = _begun(definition, parent.run.input_hash)
+        birth = _birth(new, child_id, begun, parent=(run_id, expected_revision), lineage=lineage)
+        values = [] if begun.settings is None else [begun.settings]
+        revision = _bear(tx, child_id, birth, definition, wish.actor, values)
         return wish.receipt(tx, "accepted", run_id=child_id, revision=revision, details={"parent_run_id": run_id})
 
     return once(tx, wish, decide)
@@ -143,7 +126,7 @@ def restart(
 def _birth(
     new: NewRun,
     run_id: str,
-    input_hash: str,
+    begun: Begun,
     parent: tuple[str, int] | None = None,
     lineage: dict[str, Any] | None = None,
 ) -> Birth:
@@ -154,7 +137,7 @@ def _birth(
         workflow_ref=definition.workflow_ref,
         project_dir=definition.project_dir,
         title=new.title,
-        input_hash=input_hash,
+        input_hash=begun.input_hash,
         sources_hash=sha256(definition.encoded_sources),
         started_by=new.started_by,
         started_by_uid=new.started_by_uid,
@@ -162,52 +145,36 @@ def _birth(
         parent_revision=parent[1] if parent else None,
         root_run_id=lineage["root_run_id"] if lineage else run_id,
         restart_number=lineage["restart_number"] if lineage else 0,
-        settings_hash=initial.hash if (initial := _initial_settings(definition)) is not None else None,
+        settings_hash=begun.settings.hash if begun.settings is not None else None,
     )
 
 
-def _bear(tx: Transaction, run_id: str, birth: Birth, definition: Definition, actor: Actor, given: Value | None) -> int:
-    """Writes the run with its definition, sources and input; the run's first revision."""
-    graph: Graph = decode(definition.digest, definition.document)
-    outcome = law.start(t.Start(run_id=run_id, birth=birth), graph, now=tx.now, actor=actor)
+def _bear(tx: Transaction, run_id: str, birth: Birth, definition: Definition, actor: Actor, values: list[Value]) -> int:
+    """Writes the run with its definition, sources and values; the run's first revision."""
+    outcome = law.start(t.Start(run_id=run_id, birth=birth), definition.graph, now=tx.now, actor=actor)
     sources = definition.encoded_sources
-    values = [Value(hash=sha256(sources), content=sources)]
-    initial = _initial_settings(definition)
-    if initial is not None:
-        values.append(initial)
     tx.connection.execute(
         _RUNS["save_definition"],
         {"digest": definition.digest, "name": definition.workflow, "document": definition.document},
     )
-    commits.save_values(tx.connection, values if given is None else [*values, given])
+    commits.save_values(tx.connection, [Value(hash=sha256(sources), content=sources), *values])
     commits.insert(tx.connection, outcome.head)
     commits.write(tx, outcome.rows, outcome.events)
     return outcome.head.run.revision
 
 
-def _initial_settings(definition: Definition) -> Value | None:
-    """The settings that the definition begins with. Raises Refused where any, an include's too, break their schema."""
-    graph = decode(definition.digest, definition.document)
-    for mount in graph.mounts.values():
-        if mount.settings is not None:
-            check_settings(mount.settings.schema, mount.settings.initial)
-    spec = graph.settings
-    if spec is None:
-        return None
-    check_settings(spec.schema, spec.initial)
-    content = stored(spec.initial)
-    return Value(hash=sha256(content), content=content)
-
-
-def _check_title(title: str | None) -> None:
-    if title is None:
-        return
-    checked(title, root="$.title")
-    if len(title) > MAX_TITLE:
-        raise PayloadError("$.title", f"at most {MAX_TITLE} characters", f"{len(title)} characters")
-    size = len(stored(title))
-    if size > MAX_TITLE_BYTES:
-        raise PayloadError("$.title", f"at most {MAX_TITLE_BYTES} bytes of JSON", f"{size} bytes")
+def _begun(definition: Definition, input_hash: str) -> Begun:
+    """What the workflow made of exactly this input. Raises Refused `unchecked_input`."""
+    begun, graph = definition.begun, definition.graph
+    if begun is not None and begun.input_hash == input_hash:
+        return begun
+    if begun is not None or graph.begins_with_input:
+        raise Refused("unchecked_input", f"{definition.workflow!r} was not asked about the input {input_hash[:12]}")
+    initial = None
+    if graph.settings is not None:
+        content = stored(graph.settings.initial)
+        initial = Value(hash=sha256(content), content=content)
+    return Begun(input_hash=input_hash, settings=initial)
 
 
 def _stamp(tx: Transaction) -> str:

@@ -1,0 +1,111 @@
+"""Values against the JSON Schemas of their definitions, the one way for every door; the library is loaded only
+where there is a schema.
+
+A schema that refers to another document is never fetched: what it names must be in it.
+"""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lockgate.flow.graph import Graph
+from lockgate.model.encoding import stored
+from lockgate.model.errors import DefinitionError, Refused
+from lockgate.model.records import Record
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+Schema = dict[str, Any] | bool
+_SHOWN = 160
+
+
+class Mismatch(Record, frozen=True, kw_only=True):
+    """The first thing in a value that does not fit: its JSON path, the keyword with its limit, and what was seen."""
+
+    path: str
+    limit: str
+    observed: str
+    reason: str
+
+
+def check_schemas(graph: Graph, file: str | None = None) -> None:
+    """Raises DefinitionError for a schema that is none, and for initial settings that break theirs."""
+    _check(graph.input, "the schema of the input", file)
+    for node, spec in graph.nodes.items():
+        value = "input" if node in graph.mounts else "output"
+        _check(spec.contract, f"the schema of its {value}", file, node)
+    for settings in (graph.settings, *(mount.settings for mount in graph.mounts.values())):
+        if settings is not None:
+            _check(settings.schema, "the schema of the settings", file)
+            is_computed = settings is graph.settings and "settings" in graph.computed
+            problem = None if is_computed else mismatch(settings.schema, settings.initial)
+            if problem is not None:
+                raise DefinitionError(f"the initial settings at {problem.path}: {problem.reason}", file=file)
+
+
+def meet(schema: Schema | None, value: Any, code: str) -> None:
+    """Raises Refused `code` naming path, limit and what was seen; without a schema every value fits."""
+    problem = mismatch(schema, value)
+    if problem is not None:
+        raise refusal(problem, code)
+
+
+def refusal(problem: Mismatch, code: str) -> Refused:
+    facts = {"field": problem.path, "limit": problem.limit, "observed": problem.observed}
+    return Refused(code, f"{problem.path}: {problem.reason}", **facts)
+
+
+def mismatch(schema: Schema | None, value: Any) -> Mismatch | None:
+    """What does not fit, or None. A schema that cannot be applied fits nothing, and the mismatch says why."""
+    if schema is None or schema is True:
+        return None
+    import jsonschema
+    from referencing.exceptions import Unresolvable
+
+    try:
+        problem = jsonschema.exceptions.best_match(_validator(stored(schema)).iter_errors(value))
+    except Unresolvable as unresolved:
+        reason = f"the schema refers to {unresolved.ref!r}, which is not in it"
+        return Mismatch(path="$", limit=f"$ref {unresolved.ref}", observed=_short(value), reason=reason)
+    except RecursionError:
+        reason = "the schema refers to itself without end"
+        return Mismatch(path="$", limit="$ref", observed=_short(value), reason=reason)
+    if problem is None:
+        return None
+    keyword, observed = problem.validator or "", _short(problem.instance)
+    limit = f"{keyword} {_short(problem.validator_value)}" if keyword else "false (nothing fits)"
+    # The library's own words are kept where they say more than the keyword: which name is missing or unknown.
+    is_plain = not keyword or repr(problem.instance) in problem.message or len(problem.message) > _SHOWN
+    reason = f"{limit if is_plain else problem.message}, got {observed}"
+    return Mismatch(path=problem.json_path, limit=limit, observed=observed, reason=reason)
+
+
+def _check(schema: Schema | None, what: str, file: str | None, node: str | None = None) -> None:
+    if not isinstance(schema, dict):
+        return
+    import jsonschema
+
+    try:
+        _validator(stored(schema))
+    except jsonschema.SchemaError as problem:
+        reason = f"{what} at {problem.json_path}: {problem.message[:300]}"
+        raise DefinitionError(reason, file=file, node=node) from problem
+
+
+@lru_cache(maxsize=64)
+def _validator(schema: bytes) -> "Validator":
+    """Raises jsonschema.SchemaError for what is no schema."""
+    import jsonschema
+    from referencing.jsonschema import EMPTY_REGISTRY
+
+    made = msgspec.json.decode(schema)
+    kind = jsonschema.validators.validator_for(made, default=jsonschema.Draft202012Validator)
+    kind.check_schema(made)
+    return kind(made, registry=EMPTY_REGISTRY)
+
+
+def _short(value: Any) -> str:
+    text = stored(value).decode()
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
