@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any] | bool
 _SHOWN = 160
+_NAMING = ("required", "dependentRequired", "additionalProperties", "unevaluatedProperties")
 
 
 class Mismatch(Record, frozen=True, kw_only=True):
@@ -76,9 +77,9 @@ def mismatch(schema: Schema | None, value: Any) -> Mismatch | None:
         return None
     keyword, observed = problem.validator or "", _short(problem.instance)
     limit = f"{keyword} {_short(problem.validator_value)}" if keyword else "false (nothing fits)"
-    # The library's own words are kept where they say more than the keyword: which name is missing or unknown.
-    is_plain = not keyword or repr(problem.instance) in problem.message or len(problem.message) > _SHOWN
-    reason = f"{limit if is_plain else problem.message}, got {observed}"
+    # Which name is missing or unknown, only the library's own words say.
+    says_more = keyword in _NAMING and len(problem.message) <= _SHOWN
+    reason = f"{problem.message if says_more else limit}, got {observed}"
     return Mismatch(path=problem.json_path, limit=limit, observed=observed, reason=reason)
 
 
