@@ -1,10 +1,14 @@
 """An included workflow runs like a part of its parent's graph, and each invocation sees nothing but its own."""
 
+import sqlite3
 from typing import Any
 
 from lockgate import Context, Workflow, allow, checkpoint, compute, edge, exit_at, include, settings, switch_edge
+from lockgate.flow.fold import fold
 from lockgate.model.statuses import RunStatus
+from lockgate.store import heads
 from lockgate.store.audit import audit
+from lockgate.store.audit_chain import chain
 from lockgate.store.doctor_rows import broken_rules
 from tests.engine.bench import Bench
 
@@ -258,4 +262,40 @@ async def test_an_input_that_the_child_does_not_take_fails_the_way_in(bench: Ben
         assert bench.result == {"exit": "out", "output": {"word": "y"}}
         assert await bench.go(taking(rule), {"word": "n"}) == "failed"
         assert bench.run.error_summary == f"m: {reason}"
+    is_whole(bench)
+
+
+async def test_before_every_change_the_head_is_read_as_the_events_made_it(bench: Bench) -> None:
+    """The invocations that go on are found in the rows by their last step; the events count them one by one."""
+    depths: list[int] = []
+
+    def compare(proposals: Any) -> None:
+        def look(connection: sqlite3.Connection) -> None:
+            stored = heads.head(connection, bench.run_id)
+            folded = fold(chain(connection, bench.run_id), stored.graph).head
+            assert folded is not None
+            assert stored.scopes == folded.scopes
+            depths.append(len(stored.scopes))
+
+        bench.read(look)
+
+    inner = judged(settings=settings({"tone": "dry"}))
+    middle = Workflow(
+        "middle",
+        start="in",
+        nodes={"in": include(inner), "again": compute(lambda ctx: ctx.outputs["in"])},
+        edges=[edge("in.refused", "again"), edge("again", "in")],
+        exits={"out": "in.done"},
+    )
+    bench.start(Workflow("outer", start="part", nodes={"part": include(middle)}, settings=settings({"own": 1})))
+    for word in ("n", "n", "y", None):
+        holder = bench.claim()
+        holder.before_commit = compare
+        reason = await bench.work(holder)
+        if word is not None:
+            assert reason == "waiting"
+            bench.submit(word)
+    assert reason == "completed"
+    assert (max(depths), depths[-1]) == (3, 2)
+    assert bench.result["output"]["exit"] == "done"
     is_whole(bench)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lockgate import Workflow, allow, checkpoint, compute, edge, include, settings, switch_edge
+from lockgate.model.encoding import stored
 from lockgate.model.errors import DefinitionError
 from lockgate.model.records import Receipt
 from lockgate.store import commands, reads
@@ -160,3 +161,21 @@ async def test_first_settings_that_break_their_schema_are_refused_before_the_run
     with pytest.raises(DefinitionError, match=r"the initial settings at \$: 'speed' is a required property, got \{\}"):
         bench.start(Workflow("outer", start="part", nodes={"part": include(inner)}))
     assert bench.run_id == ""
+
+
+async def test_the_longest_ids_keep_every_payload_small(bench: Bench) -> None:
+    mount, name = "m" * 99, "w" * 80
+    inner = Workflow(
+        name,
+        start="n" * 100,
+        nodes={"n" * 100: checkpoint("Go on?")},
+        exits={"e" * 100: "n" * 100},
+        settings=settings({"speed": 1}, rules=RULES),
+    )
+    assert await bench.go(Workflow("v" * 80, start=mount, nodes={mount: include(inner)})) == "waiting"
+    assert change(bench, 2, "a", mount).outcome == "accepted"
+    bench.submit(None)
+    assert await bench.work() == "completed"
+    sizes = {event.type: len(stored(event.payload)) for event in bench.events}
+    assert max(sizes.values()) < 3_000, sizes
+    is_whole(bench)

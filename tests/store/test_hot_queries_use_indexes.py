@@ -8,7 +8,7 @@ from lockgate.store.statements import load
 
 from .conftest import Bench
 
-SMALL = {"host_state", "meta", "policies", "definitions"}
+SMALL = {"host_state", "meta", "policies", "definitions", "mounts"}
 
 HOT = [
     ("runs", "head"),
@@ -25,6 +25,7 @@ HOT = [
     ("attempts", "has_attempt"),
     ("attempts", "newest_of_node"),
     ("attempts", "latest_of_node"),
+    ("attempts", "entered"),
     ("attempts", "last_step"),
     ("attempts", "last_attempts"),
     ("attempts", "intervals"),
@@ -52,6 +53,7 @@ HOT = [
     ("hosts", "newest_worker"),
     ("outputs", "end_of_output"),
     ("outputs", "chunks"),
+    ("settings", "newest_settings_of"),
     ("commands", "command"),
     ("values", "value"),
 ]
@@ -61,6 +63,7 @@ SORTED = {
     ("hosts", "claims"),
     ("effects", "of_run"),
     ("hosts", "next_answered"),
+    ("settings", "newest_settings_of"),
 }
 """Queries that sort a handful of rows: those of one page or run, or those that are claimed now."""
 

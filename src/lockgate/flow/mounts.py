@@ -8,7 +8,7 @@ output it takes out.
 
 from lockgate.model.ids import ROOT_MOUNT
 
-MAX_ID_CHARS = 256
+MAX_ID_CHARS = 200
 """Of a compiled id: an event names it several times."""
 
 
