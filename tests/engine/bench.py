@@ -30,7 +30,7 @@ from lockgate.model.records import (
     Value,
 )
 from lockgate.model.statuses import ActorKind, OwnerKind
-from lockgate.store import claims, commits, reads
+from lockgate.store import claims, commits, fitting, reads
 from lockgate.store.clock import SystemClock
 from lockgate.store.commands import answers, controls, starts
 from lockgate.store.openfile import OpenFile, Transaction, open_file
@@ -56,7 +56,11 @@ class Holder:
         self.before_commit(proposals)
         self.lists.append(tuple(type(proposal).__name__ for proposal in proposals))
         self.sent.append(len(values))
-        return self._file.write(lambda tx: commits.commit_proposals(tx, self._claim, proposals, values), SystemClock())
+        offer = self._file.read(lambda c: fitting.offered(c, self._claim.run_id, proposals, values))
+        looked = fitting.look(offer) if offer is not None else None
+        return self._file.write(
+            lambda tx: commits.commit_proposals(tx, self._claim, proposals, values, looked), SystemClock()
+        )
 
     async def read_value(self, hash: str) -> bytes:
         return self._file.read(lambda connection: reads.value(connection, hash))

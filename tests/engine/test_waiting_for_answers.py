@@ -19,6 +19,7 @@ from lockgate import (
     fields,
     human_decision,
     paragraph,
+    switch_edge,
     text_input,
 )
 from lockgate.model.encoding import sha256, stored
@@ -250,6 +251,46 @@ async def test_an_agent_with_a_schema_prints_json(bench: Bench, printed: str, re
         assert bench.result == {"n": 1}
     else:
         assert "AgentOutput: stdout is not the JSON asked for" in (bench.run.error_summary or "")
+
+
+COUNTED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+@pytest.mark.parametrize(
+    ("printed", "problem"),
+    [
+        ('{"n": 1}', None),
+        ('{"n": "one"}', '$.n: type "integer", got "one"'),
+        ("[]", '$: type "object", got []'),
+        ("{}", "$: 'n' is a required property, got {}"),
+    ],
+)
+async def test_an_agents_output_that_breaks_its_schema_fails_and_routes(
+    bench: Bench, printed: str, problem: str | None
+) -> None:
+    flow = Workflow(
+        "flow",
+        start="a",
+        nodes={
+            "a": agent("Count", command=["{python}", "-c", f"print('{printed}')"], output=COUNTED),
+            "good": compute(lambda ctx: ctx.outputs["a"]),
+            "bad": compute(lambda ctx: ctx.results["a"].error["message"]),
+        },
+        edges=[switch_edge("a", "$result.outcome", {"ok": "good", "failed": "bad"})],
+    )
+    assert await bench.go(flow) == "completed"
+    assert bench.result == ({"n": 1} if problem is None else f"the output at 'a' does not fit: {problem}")
+    assert bench.holder is not None
+    assert ("FinishAttempt",) in bench.holder.lists
+
+
+async def test_what_validate_makes_of_an_answer_meets_the_schema_too(bench: Bench) -> None:
+    for made, reason in (({"n": 2}, "completed"), ({"n": None}, "failed")):
+        flow = agents(validate=lambda output, ctx, made=made: made, output=COUNTED)
+        assert await bench.go(flow, 3) == "waiting"
+        bench.submit({"n": 1})
+        assert await bench.work() == reason
+    assert bench.run.error_summary == "a: AgentOutput: the output at 'a' does not fit: $.n: type \"integer\", got null"
 
 
 async def test_an_accepted_answer_survives_a_lost_worker(bench: Bench) -> None:

@@ -18,6 +18,7 @@ from lockgate.engine.routes import switch_value
 from lockgate.engine.updates import Commit, Updates
 from lockgate.engine.values import Values, value_of
 from lockgate.engine.visit import Done, Surroundings, Visit, Waits, flush_streams
+from lockgate.flow.authoring.nodes import AgentNode
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.flow.mounts import local_id, mount_of
 from lockgate.flow.transitions import FinishAttempt, PublishUpdate, RetryRoute, SetTimeout, StartAttempt
@@ -109,20 +110,21 @@ class Attempts:
         graph = self._workflow.graph
         if graph.is_settings_route(visit.node_id):
             return await self._route(visit, done)
-        if graph.is_passage(visit.node_id) and graph.node(visit.node_id).contract is not None:
-            return await self._pass(visit, done)
+        if graph.output_schema(visit.node_id) is not None:
+            return await self._offer(visit, done)
         await self._hold(visit, Outcome.OK, done=done)
         return False
 
-    async def _pass(self, visit: Visit, done: Done) -> bool:
-        """Commits a way into or out of an include by itself: the store says whether the value meets its schema."""
+    async def _offer(self, visit: Visit, done: Done) -> bool:
+        """Commits what an agent or a passage gives by itself: the store says whether it meets its schema."""
         await visit.updates.flush()
         finished, values, step = self._finished(visit, Outcome.OK, done, None)
         unfit = await self._journal.offer(finished, values, code="unfit_value")
         if unfit is None:
             self._history.add(step)
         else:
-            await self._hold(visit, Outcome.FAILED, problem=failure("RouteError", unfit))
+            kind = "AgentOutput" if isinstance(visit.node, AgentNode) else "RouteError"
+            await self._hold(visit, Outcome.FAILED, problem=failure(kind, unfit))
         return False
 
     async def _route(self, visit: Visit, done: Done) -> bool:

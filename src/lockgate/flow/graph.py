@@ -44,7 +44,7 @@ class NodeSpec(Struct, frozen=True, forbid_unknown_fields=True):
     audience: str | None = None
     choices: tuple[Choice, ...] = ()
     default: Default | None = None
-    contract: dict[str, object] | bool | None = None
+    contract: dict[str, Any] | bool | None = None
     commanded: bool = False
 
 
@@ -144,6 +144,16 @@ class Graph(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True,
     def is_passage(self, node_id: str) -> bool:
         """Whether the node is the entry or an exit of a mount: such a step counts for no limit."""
         return node_id in self.mounts or exit_of(node_id) is not None
+
+    def output_schema(self, node_id: str) -> dict[str, Any] | bool | None:
+        """The JSON Schema that the output of an agent or of a passage has to meet. A checkpoint's output has met its
+        own as an answer, and no other node has any."""
+        spec = self.node(node_id)
+        return spec.contract if spec.kind is NodeKind.AGENT or self.is_passage(node_id) else None
+
+    @property
+    def has_output_schemas(self) -> bool:
+        return any(self.output_schema(node_id) is not None for node_id in self.nodes)
 
     def open_after(self, node_id: str, outcome: str) -> tuple[str, ...]:
         """The mounts that are entered and not left once `node_id` ended with `outcome`, the outermost first."""

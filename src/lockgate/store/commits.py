@@ -16,8 +16,6 @@ import msgspec
 from lockgate.flow import law
 from lockgate.flow import transitions as t
 from lockgate.flow.head import RunHead
-from lockgate.flow.mounts import exit_of
-from lockgate.flow.schemas import mismatch
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import ClaimLost, NotFound, Refused, StoreError
 from lockgate.model.events import Event
@@ -25,6 +23,7 @@ from lockgate.model.records import Actor, AttemptRow, ClaimToken, HeadState, Rec
 from lockgate.model.statuses import ActorKind
 from lockgate.store import heads
 from lockgate.store.asked import refuse_other_contract
+from lockgate.store.fitting import Looked, require_fit
 from lockgate.store.openfile import Transaction
 from lockgate.store.rows import save_row
 from lockgate.store.statements import load
@@ -118,10 +117,15 @@ def close(connection: sqlite3.Connection, before: RunHead, after: RunHead) -> No
 
 
 def commit_proposals(
-    tx: Transaction, claim: ClaimToken, proposals: Sequence[t.AnyProposal], values: Sequence[Value] = ()
+    tx: Transaction,
+    claim: ClaimToken,
+    proposals: Sequence[t.AnyProposal],
+    values: Sequence[Value] = (),
+    looked: Looked | None = None,
 ) -> Reply:
     """One proposal of a claim's holder: one to four transitions, all or nothing, or the reason why not.
 
+    `looked` tells whether the output of a first finishAttempt meets the schema that its node has for it.
     A refused list that began with finishAttempt is proposed again by the proposer as finishAttempt alone.
     """
     try:
@@ -131,7 +135,7 @@ def commit_proposals(
     try:
         _check_order(proposals)
         _check_values(tx.connection, proposals, values)
-        _check_passage(tx.connection, head, proposals[0], values)
+        require_fit(head, proposals, looked)
         done = commit(tx, head, proposals, proposer(head), values)
     except Refused as refused:
         outcome = "paused" if refused.code == "paused" else "refused"
@@ -187,23 +191,6 @@ def _check_values(connection: sqlite3.Connection, proposals: Sequence[t.AnyPropo
             raise Refused("value_missing", f"{name} names the value {hash[:12]}, which is not stored", name=name)
         if isinstance(proposal, t.WaitForInput) and proposal.ask is not None:
             refuse_other_contract(_content(connection, proposal.contract_hash, values), proposal.ask)
-
-
-def _check_passage(
-    connection: sqlite3.Connection, head: RunHead, proposal: t.AnyProposal, values: Sequence[Value]
-) -> None:
-    """What goes into an include or comes out of it meets the schema that the definition has for it."""
-    attempt, graph = head.attempt, head.graph
-    if attempt is None or not isinstance(proposal, t.FinishAttempt) or proposal.output_hash is None:
-        return
-    contract = graph.node(attempt.node_id).contract if graph.is_passage(attempt.node_id) else None
-    if contract is not None:
-        value = msgspec.json.decode(_content(connection, proposal.output_hash, values))
-        leaves = exit_of(attempt.node_id) is not None
-        problem = mismatch(contract, value["output"] if leaves and isinstance(value, dict) else value)
-        if problem is not None:
-            what = f"the {'output' if leaves else 'input'} at {attempt.node_id!r} does not fit"
-            raise Refused("unfit_value", f"{what}: {problem.path}: {problem.reason}", field=problem.path)
 
 
 def _content(connection: sqlite3.Connection, hash: str, values: Sequence[Value]) -> bytes:

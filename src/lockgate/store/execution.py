@@ -1,13 +1,16 @@
 """The store as the engine sees it: one claimed run. The host's end of a worker's socket calls this too."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
+from lockgate.flow.graph import remembered
 from lockgate.flow.transitions import AnyProposal
 from lockgate.model.errors import NotFound, SourceChanged
 from lockgate.model.records import CheckpointState, ClaimToken, Continuation, Reply, RequestRow, Value
 from lockgate.model.statuses import BlockCode
 from lockgate.store import claims
 from lockgate.store.commits import commit_proposals
+from lockgate.store.fitting import Looked, look, offered
 from lockgate.store.reads.values import value
 from lockgate.store.rows import read_row
 from lockgate.store.shell import Store
@@ -24,23 +27,37 @@ class StoreExecution:
         self.store = store
         self.claim = claim
         self.progressed = False
+        self._has_schemas = True
 
     async def ready(self, sources: Mapping[str, str]) -> Continuation:
         """Commits `ready`. Raises ClaimLost, Refused `paused`, or SourceChanged, which has blocked the run."""
         try:
-            return await self.store.transact(lambda tx: claims.ready(tx, self.claim, sources), Lane.WORKER)
+            continuation = await self.store.transact(lambda tx: claims.ready(tx, self.claim, sources), Lane.WORKER)
         except SourceChanged as changed:
             detail = f"changed since the start: {', '.join(changed.files)}"
             await self.store.transact(
                 lambda tx: claims.block(tx, self.claim, BlockCode.SOURCE_CHANGED, detail), Lane.CONTROL
             )
             raise
+        graph = remembered(continuation.definition_digest)
+        self._has_schemas = graph is None or graph.has_output_schemas
+        return continuation
 
     async def commit_transition(self, proposals: Sequence[AnyProposal], values: Sequence[Value] = ()) -> Reply:
         """All of the proposals in one transaction, or none; the reply says which, and why."""
-        reply = await self.store.transact(lambda tx: commit_proposals(tx, self.claim, proposals, values), Lane.WORKER)
+        looked = await self._looked(proposals, values)
+        reply = await self.store.transact(
+            lambda tx: commit_proposals(tx, self.claim, proposals, values, looked), Lane.WORKER
+        )
         self.progressed = self.progressed or reply.outcome == "accepted"
         return reply
+
+    async def _looked(self, proposals: Sequence[AnyProposal], values: Sequence[Value]) -> Looked | None:
+        """The output held against its node's schema, in a thread: it may take long, and others go on meanwhile."""
+        if not self._has_schemas:
+            return None
+        offer = await self.store.read(lambda connection: offered(connection, self.claim.run_id, proposals, values))
+        return None if offer is None else await asyncio.to_thread(look, offer)
 
     async def read_value(self, hash: str) -> bytes:
         """A stored value by its hash. Raises NotFound."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lockgate import Ask, Workflow, checkpoint, choice, compute, decision_edge, edge, human_decision
+from lockgate import Ask, Workflow, agent, checkpoint, choice, compute, decision_edge, edge, human_decision
 from lockgate.engine.runner import run as run_engine
 from lockgate.flow.transitions import AnyProposal, Finish, FinishAttempt, StartAttempt
 from lockgate.model.encoding import sha256, stored
@@ -54,6 +54,23 @@ async def test_results_follow_the_proposals_one_to_one(run: Claims) -> None:
     assert len(second.results) == 2
     assert second.head.revision > first.head.revision
     assert await store.read_value(output.hash) == b'"x"'
+
+
+async def test_an_output_meets_the_schema_of_its_agent_or_is_refused(run: Claims) -> None:
+    counted = agent("Count", command=["true"], timeout=None, output={"type": "array", "items": {"type": "integer"}})
+    await run.start(two(a=counted))
+    store = await run.take()
+    await store.ready({})
+    await store.commit_transition([started("attempt-1")])
+    bad, good = value([1, "two"]), value([1, 2])
+    for more in ([], [started("attempt-2", "b")]):
+        refused = await store.commit_transition([finished("attempt-1", bad), *more], [bad])
+        assert (refused.outcome, refused.code) == ("refused", "unfit_value")
+        assert refused.message == 'the output at \'a\' does not fit: $[1]: type "integer", got "two"'
+    with pytest.raises(NotFound):
+        await store.read_value(bad.hash)
+    accepted = await store.commit_transition([finished("attempt-1", good), started("attempt-2", "b")], [good])
+    assert accepted.outcome == "accepted"
 
 
 async def test_the_next_claim_continues_from_the_last_step(run: Claims) -> None:

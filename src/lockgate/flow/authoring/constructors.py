@@ -123,9 +123,9 @@ def agent(
 ) -> AgentNode:
     """Asks an agent: with `command`, runs it with the prompt on stdin and takes its stdout as the output.
 
-    Without a command it opens a request that anyone who can write the store may submit. `output` is the JSON
-    Schema of the output; `validate(output, ctx)` may refuse (raise) or replace it. With a schema, stdout is
-    read as JSON, else as text.
+    Without a command it opens a request that anyone who can write the store may submit. With a schema stdout is
+    read as JSON, else as text. `validate(output, ctx)` may refuse the output (raise) or replace it; what is then
+    there has to meet `output`, a JSON Schema, or the attempt fails.
     """
     ran = None if command is None else _command(command, cwd=cwd, env=env)
     waits = timeout is AGENT_TIMEOUT and ran is None
