@@ -223,7 +223,8 @@ def test_functions_of_the_input_end_at_their_limit(
 ) -> None:
     from lockgate.engine import checking
 
-    monkeypatch.setattr(checking, "BEGIN_LIMIT", -4.5)
+    monkeypatch.setattr(checking, "BEGIN_LIMIT", 0.5)
+    monkeypatch.setattr(checking, "_WIND_UP", 0.0)
     monkeypatch.setattr(checking.check, "__kwdefaults__", {**checking.check.__kwdefaults__, "limit": 1.5})
     said = lockgate("start", one(home, "title=lambda given: __import__('time').sleep(60)"), "--json")
     assert said.code == 5

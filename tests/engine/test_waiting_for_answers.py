@@ -253,6 +253,22 @@ async def test_an_agent_with_a_schema_prints_json(bench: Bench, printed: str, re
         assert "AgentOutput: stdout is not the JSON asked for" in (bench.run.error_summary or "")
 
 
+@pytest.mark.parametrize(
+    ("printed", "problem"),
+    [
+        ('{"k": {"a": 1, "a": 1}}', "$.k.a: each key once"),
+        ('{"n": 1e400}', "$.n: a finite number"),
+        ('{"n": 9007199254740992}', "$.n: a finite number, integers up to 9007199254740991"),
+        (r'{"t": "\ud800"}', "$.t: whole characters"),
+        ("[" * 65 + "]" * 65, "$: at most 64 levels"),
+    ],
+)
+async def test_what_an_agent_prints_keeps_the_payload_rules(bench: Bench, printed: str, problem: str) -> None:
+    flow = agents(command=["{python}", "-c", f"print({printed!r})"], output=True)
+    assert await bench.go(flow, 3) == "failed"
+    assert problem in (bench.run.error_summary or "")
+
+
 COUNTED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 

@@ -1,8 +1,7 @@
 """The workflow of a run as the store takes it, from its file as it is now."""
 
 from lockgate.cli.workflows import checked
-from lockgate.engine.beginning import Given
-from lockgate.flow.definition import Definition
+from lockgate.flow.definition import Definition, Given
 from lockgate.model.records import RunRow
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from lockgate.cli.tables import table
 from lockgate.config.places import user_data
-from lockgate.engine.beginning import Given
 from lockgate.engine.checking import Checked, check
+from lockgate.flow.definition import Given
 from lockgate.flow.graph import Graph
 from lockgate.flow.mounts import exit_of, mount_of
 from lockgate.model.encoding import stored

@@ -1,7 +1,6 @@
 """What a workflow makes of an input before there is a run: it takes or refuses it, and gives title and settings."""
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +10,13 @@ from lockgate.engine.calls import Caller
 from lockgate.engine.failures import NodeFailed, failure_of
 from lockgate.engine.locating import place_of
 from lockgate.flow.authoring.workflow import Workflow
-from lockgate.flow.definition import Begun
+from lockgate.flow.definition import BEGIN_LIMIT, Begun, Given
 from lockgate.flow.patches import MAX_SETTINGS_BYTES
 from lockgate.flow.schemas import Mismatch, meet, refusal
 from lockgate.flow.titles import fitted
 from lockgate.model.encoding import checked, sha256
 from lockgate.model.errors import DefinitionError, PayloadError
 from lockgate.model.records import Value
-
-BEGIN_LIMIT = 30.0
-"""Seconds that all functions of the input may take together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The stored form of a checked input; with `is_titled` somebody has named the run, and no title is made."""
-
-    content: bytes
-    is_titled: bool
 
 
 async def begin(workflow: Workflow, given: Given, *, limit: float = BEGIN_LIMIT) -> Begun:

@@ -12,12 +12,11 @@ from typing import Any
 import msgspec
 
 from lockgate.engine import places
-from lockgate.engine.beginning import BEGIN_LIMIT, Given
 from lockgate.engine.loading import refuse_while_loading
 from lockgate.engine.sources import measure
 from lockgate.flow import graph
 from lockgate.flow.authoring.workflow import Workflow
-from lockgate.flow.definition import Begun, Definition
+from lockgate.flow.definition import BEGIN_LIMIT, Begun, Definition, Given
 from lockgate.flow.schemas import check_schemas
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import DefinitionError, LockgateError, NotFound, Refused
@@ -125,7 +124,7 @@ def probe(file: Path, name: str | None, *, caller: Path, limit: float = LIMIT, g
         raise DefinitionError(reason, file=str(file)) from None
     if "error" in said:
         raise _error(said["error"], file)
-    begun = msgspec.convert(said["begun"], Begun) if given is not None else None
+    begun = msgspec.convert(said["begun"], Begun | None) if given is not None else None
     return Checked(loaded["name"], file, root, stored(loaded["document"]), loaded["sources"], begun)
 
 

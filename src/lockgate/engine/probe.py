@@ -5,15 +5,15 @@ argument the input of a run is on stdin, and a second line says what the workflo
 here and nowhere near the store; whatever it prints goes to stderr.
 """
 
-import asyncio
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lockgate.engine.beginning import Given, begin
 from lockgate.engine.loading import load
+from lockgate.flow.authoring.workflow import Workflow
+from lockgate.flow.definition import Begun, Given
 from lockgate.flow.schemas import check_schemas
 from lockgate.model.encoding import stored
 from lockgate.model.errors import DefinitionError, LockgateError, NotFound
@@ -27,7 +27,7 @@ def report(file: str, project_dir: str, name: str | None, given: Given | None) -
         check_schemas(loaded.workflow.graph)
         yield {"name": loaded.name, "document": document, "sources": loaded.sources}
         if given is not None:
-            yield {"begun": asyncio.run(begin(loaded.workflow, given))}
+            yield {"begun": _begun(loaded.workflow, given) if loaded.workflow.graph.begins_with_input else None}
     except DefinitionError as problem:
         yield {"error": {"code": problem.code, "reason": problem.reason, "node": problem.node}}
     except NotFound as problem:
@@ -36,12 +36,21 @@ def report(file: str, project_dir: str, name: str | None, given: Given | None) -
         yield {"error": {"code": problem.code, "reason": problem.message, "details": problem.details}}
 
 
+def _begun(workflow: Workflow, given: Given) -> Begun:
+    # What runs functions is loaded only where there may be any: starting a plain workflow should cost little.
+    import asyncio
+
+    from lockgate.engine.beginning import begin
+
+    return asyncio.run(begin(workflow, given))
+
+
 def main() -> None:
     # The answer has its own descriptor: what the workflow prints must not mix with it.
     answer = os.dup(1)
     os.dup2(2, 1)
     file, project_dir, name, *titled = sys.argv[1:]
-    given = Given(_whole_stdin(), titled[0] == "titled") if titled else None
+    given = Given(content=_whole_stdin(), is_titled=titled[0] == "titled") if titled else None
     os.chdir(project_dir)
     with os.fdopen(answer, "wb") as out:
         for document in report(file, project_dir, name or None, given):

@@ -4,6 +4,16 @@ from lockgate.flow.graph import Graph, decode
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.records import Record, Value
 
+BEGIN_LIMIT = 30.0
+"""Seconds that all functions of the input may take together."""
+
+
+class Given(Record, frozen=True, kw_only=True):
+    """The stored form of a checked input; with `is_titled` somebody has named the run, and no title is made."""
+
+    content: bytes
+    is_titled: bool
+
 
 class Begun(Record, frozen=True, kw_only=True):
     """The input that `input_hash` names was taken. `title` and `settings` are what a run of it begins with."""

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from lockgate.engine.beginning import Given, begin
+from lockgate.engine.beginning import begin
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.flow.claims import waits_ms
+from lockgate.flow.definition import Given
 from lockgate.host.holding import Holder
 from lockgate.host.starting import new_run
 from lockgate.model.encoding import checked
@@ -62,7 +63,7 @@ async def execute(
 
 async def _begin(holder: Holder, given: Any, title: str | None, key: str) -> tuple[str, ClaimToken | None]:
     """Start and claim in one transaction: no host may come between."""
-    asked = Given(checked(given), is_titled=title is not None)
+    asked = Given(content=checked(given), is_titled=title is not None)
     definition = replace(holder.definition, begun=await begin(holder.workflow, asked))
     new, actor = new_run(definition, asked.content, title)
 

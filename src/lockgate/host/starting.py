@@ -8,11 +8,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from lockgate.config.places import user_data
-from lockgate.engine.beginning import Given, begin
+from lockgate.engine.beginning import begin
 from lockgate.engine.checking import check, described
 from lockgate.engine.person import login_name
 from lockgate.flow.authoring.workflow import Workflow
-from lockgate.flow.definition import Definition
+from lockgate.flow.definition import Definition, Given
 from lockgate.model.encoding import checked
 from lockgate.model.records import Actor, Receipt
 from lockgate.model.statuses import ActorKind
@@ -29,7 +29,7 @@ async def start_run(
     Raises NotFound, DefinitionError naming file, node and reason, PayloadError for an input that breaks the payload
     rules, and Refused `invalid_input` for one that the workflow does not take: each before anything is written.
     """
-    given = Given(checked(input), is_titled=title is not None)
+    given = Given(content=checked(input), is_titled=title is not None)
     if isinstance(workflow, Workflow):
         definition = replace(described(workflow).definition, begun=await begin(workflow, given))
     else:
@@ -48,7 +48,8 @@ async def restart(
     `invalid_input` where the workflow does not take that input any more.
     """
     parent = (await store.run(run_id)).row
-    given = Given(await store.read(lambda connection: reads.value(connection, parent.input_hash)), is_titled=True)
+    content = await store.read(lambda connection: reads.value(connection, parent.input_hash))
+    given = Given(content=content, is_titled=True)
     definition = await _checked(parent.workflow_ref, given, Path(parent.project_dir))
     uid, name = os.getuid(), new_key() if key is None else key
     return await store.transact(

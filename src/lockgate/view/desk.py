@@ -75,12 +75,12 @@ class Desk:
     async def restart(self, run_id: str, *, expected_revision: int) -> Receipt:
         """Restarts from the files as they are now. Raises DefinitionError where they cannot be loaded, and
         Refused `invalid_input` where they do not take the input any more."""
-        from lockgate.engine.beginning import Given
         from lockgate.engine.checking import check
+        from lockgate.flow.definition import Given
 
         row = (await self._door.store.run(run_id)).row
         content = await self._door.store.read(lambda connection: reads.value(connection, row.input_hash))
-        given = Given(content, is_titled=True)
+        given = Given(content=content, is_titled=True)
         found = await asyncio.to_thread(check, row.workflow_ref, caller=Path(row.project_dir), given=given)
         definition = found.definition
         key, actor = new_key(), self.actor

@@ -47,11 +47,11 @@ def start(call: Call, workflow: str, given: str | None, title: str | None, wait:
 def start_run(call: Call, workflow: str, content: bytes, *, title: str | None, key: str) -> Receipt:
     """Loads the workflow in a child and queues a run of it; makes the store where there is none."""
     from lockgate.cli.workflows import checked
-    from lockgate.engine.beginning import Given
+    from lockgate.flow.definition import Given
     from lockgate.store import commands
 
     try:
-        found = checked(workflow, Given(content, is_titled=title is not None))
+        found = checked(workflow, Given(content=content, is_titled=title is not None))
     except (NotFound, DefinitionError, Refused):
         again = _started_before(call, workflow, content, title)
         if again is None:

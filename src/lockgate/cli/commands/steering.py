@@ -58,7 +58,7 @@ def restart(call: Call, run: str, revision: int | None) -> int:
     import os
 
     from lockgate.cli.definitions import definition_again
-    from lockgate.engine.beginning import Given
+    from lockgate.flow.definition import Given
     from lockgate.store import commands, reads
 
     row = call.read(reads.run, call.run_id(run)).row
@@ -68,7 +68,7 @@ def restart(call: Call, run: str, revision: int | None) -> int:
         "key": call.key,
     }
     try:
-        definition = definition_again(row, Given(call.read(reads.value, row.input_hash), is_titled=True))
+        definition = definition_again(row, Given(content=call.read(reads.value, row.input_hash), is_titled=True))
     except (NotFound, DefinitionError, Refused):
         if of_key(call) is None:
             raise
