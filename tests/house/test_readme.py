@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from lockgate.store import reads
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -43,9 +45,25 @@ def test_every_command_of_the_readme_exists() -> None:
 def test_the_workflow_of_the_readme_can_be_started(tmp_path: Path) -> None:
     from lockgate.engine.checking import check
 
-    (code,) = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)
+    code, _ = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)
     (tmp_path / "release.py").write_text(code)
     assert check("release.py", caller=tmp_path).name == "release"
+
+
+async def test_the_included_workflow_of_the_readme_runs(tmp_path: Path) -> None:
+    from lockgate import execute, open_store
+    from lockgate.engine.loading import load
+
+    _, code = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)
+    file = tmp_path / "letters.py"
+    file.write_text(code)
+    async with open_store(tmp_path / "store" / "state.sqlite", create=True) as store:
+        run = await execute(load(file, "letter").workflow, None, store=store)
+        assert (run.status, run.steps) == ("completed", 7)
+        output = (await store.run(run.run_id)).row.output_hash
+        assert output is not None
+        value = await store.read(lambda connection: reads.value(connection, output))
+    assert value == b'{"exit":"done","output":"A letter that is muc"}'
 
 
 def test_every_word_of_a_situation_is_explained() -> None:
