@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from lockgate.engine.locating import node_at, place_of
+from lockgate.engine.locating import import_circle, node_at, place_of
 from lockgate.engine.places import project_dir as project_dir_of
 from lockgate.engine.sources import measure
 from lockgate.flow.authoring.workflow import Workflow
@@ -84,6 +84,8 @@ def _refusal(problem: BaseException, file: Path, content: bytes) -> DefinitionEr
         reason = problem.reason
     elif isinstance(problem, SystemExit):
         reason = "it calls sys.exit while it is loaded"
+    elif circle := import_circle(problem):
+        reason = f"the files import each other: {' → '.join(circle)}"
     else:
         reason = f"{type(problem).__name__}: {problem}"
     return DefinitionError(f"line {place[0]}: {reason}", file=str(file), node=node or node_at(content, place))

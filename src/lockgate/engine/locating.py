@@ -6,6 +6,7 @@ A constructor that refuses its arguments does not know the node that it was to b
 import ast
 import traceback
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 
@@ -14,6 +15,19 @@ def place_of(problem: BaseException, file: Path) -> tuple[int, int]:
     frames = traceback.extract_tb(problem.__traceback__)
     frame = next((frame for frame in reversed(frames) if frame.filename == str(file)), None)
     return (0, 0) if frame is None else (frame.lineno or 0, getattr(frame, "colno", None) or 0)
+
+
+def import_circle(problem: BaseException) -> list[str]:
+    """The files, by name, that import each other where it failed for that; empty where it is no circle."""
+    if not isinstance(problem, ImportError | AttributeError) or "partially initialized module" not in str(problem):
+        return []
+    frames = traceback.extract_tb(problem.__traceback__)
+    files = [file for file, _ in groupby(frame.filename for frame in frames if frame.filename[:1] != "<")]
+    for end, file in enumerate(files):
+        start = files.index(file)
+        if start < end:
+            return [Path(each).name for each in files[start : end + 1]]
+    return []
 
 
 def node_at(content: bytes, place: tuple[int, int]) -> str | None:

@@ -4,7 +4,7 @@ import json
 
 from lockgate.model.statuses import Word
 from lockgate.model.text import clean
-from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, restyled, right
+from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, node_name, restyled, right
 from lockgate.view.glyphs import Glyphs
 from lockgate.view.lens import Band, Lens
 from lockgate.view.snapshots import ShownEvent
@@ -77,7 +77,7 @@ def _about(event: ShownEvent, cells: int, *, detailed: bool, ellipsis: str) -> L
     if not detailed:
         return joined(Span(event.subject))
     width = WIDE_SUBJECT_CELLS if cells >= BRIEF_CELLS else SUBJECT_CELLS
-    return joined(Span(left(event.subject, width, ellipsis)), Span(" "), Span(event.detail, "muted"))
+    return joined(Span(node_name(event.subject, width, ellipsis)), Span(" "), Span(event.detail, "muted"))
 
 
 def seq_width(total: int) -> int:
