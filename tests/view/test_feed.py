@@ -3,6 +3,8 @@
 import asyncio
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -17,6 +19,7 @@ from lockgate.view.door import Door, open_dashboard
 from lockgate.view.feed import Feed, trouble_of
 from lockgate.view.snapshots import Interest, Snapshot, StoreState
 from tests.store.conftest import Bench
+from tests.store.test_a_detached_store_is_never_acknowledged import PAUSE
 
 SOON = 10.0
 
@@ -107,6 +110,28 @@ async def test_a_replaced_file_is_said_and_opened_again(
         assert stale.store.since
         shown = await watching.until(lambda shown: shown.runs.rows and shown.runs.rows[0].run.title == "after")
         assert shown.store.state is StoreState.LIVE
+
+
+async def test_a_dashboard_that_was_cut_off_never_looks_live_again_by_what_only_it_sees(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeding, "RETRY_S", 0.05)
+    monkeypatch.setattr(feeding, "RECOUNT_S", 0.1)
+    run_id = bench.run_id()
+    bench.close()
+    async with open_dashboard(bench.path, clock=bench.clock) as (feed, _), aclosing(feed.snapshots()) as snapshots:
+        watching = Watching(feed, snapshots)
+        await watching.until(lambda shown: shown.runs.ids is not None)
+        Path(f"{bench.path}-shm").unlink()
+        command = [sys.executable, "-c", PAUSE, str(bench.path), run_id]
+        await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
+        await watching.until(lambda shown: not shown.store.state.is_live)
+        if sys.version_info >= (3, 12):
+            shown = await watching.until(lambda shown: shown.store.state.is_live)
+            assert shown.runs.rows[0].run.paused
+        else:
+            shown = await watching.until(lambda shown: "start it again" in shown.store.sentence)
+            assert shown.store.state is StoreState.REPLACED
 
 
 async def test_a_file_that_is_gone_keeps_its_last_data(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

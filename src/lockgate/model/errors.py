@@ -45,8 +45,11 @@ class StoreBusy(StoreError):
 class StoreDetached(StoreError):
     code = "store_detached"
 
-    def __init__(self, path: str, what: str) -> None:
-        super().__init__(f"the store {path} was {what} under this process: nothing was acknowledged", path=path)
+    def __init__(self, path: str, what: str, *, for_good: bool = False) -> None:
+        """`for_good`: this process cannot open the file again either."""
+        then = "start this program again" if for_good else "nothing was acknowledged"
+        super().__init__(f"the store {path} was {what} under this process: {then}", path=path)
+        self.for_good = for_good
 
 
 class StoreTooNew(StoreError):

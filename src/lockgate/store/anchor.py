@@ -30,7 +30,7 @@ class Anchor:
         self.path = path
         self._directory = os.path.dirname(path) or os.curdir
         self._resting: tuple[int, int, int] | None = None
-        self._main = identity(path)
+        self.main = identity(path)
         self._beside = {ending: identity(path + ending) for ending, _ in _BESIDE}
 
     def check(self) -> None:
@@ -43,7 +43,7 @@ class Anchor:
             self._resting = directory if rested else None
 
     def _check_files(self) -> None:
-        if identity(self.path) != self._main:
+        if identity(self.path) != self.main:
             raise StoreDetached(self.path, "removed or replaced")
         for ending, lost in _BESIDE:
             found, known = identity(self.path + ending), self._beside[ending]

@@ -2,6 +2,7 @@
 
 import sqlite3
 import uuid
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -9,10 +10,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from lockgate.model.errors import Refused, StoreDamaged, StoreError, StoreReadOnly, StoreTooOld
+from lockgate.model.errors import Refused, StoreDamaged, StoreDetached, StoreError, StoreReadOnly, StoreTooOld
 from lockgate.model.records import Now
 from lockgate.store import opening
-from lockgate.store.anchor import Anchor
+from lockgate.store.anchor import Anchor, identity
 from lockgate.store.clock import Clock
 from lockgate.store.location import true_path
 from lockgate.store.patience import Patience
@@ -50,6 +51,8 @@ class OpenFile:
         self.still = still
         patience.until_free(lambda: connection.execute(_META["meta"]).fetchone())
         self.anchor = Anchor(str(path))
+        if not still:
+            _in_use.add(self)
 
     def read(self, fn: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `fn` in one read transaction: all that it reads is of one moment."""
@@ -114,17 +117,54 @@ class OpenFile:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
-    def spare_others(self) -> None:
-        """Before closing: where others have a log of their own by now, ours is neither copied into the file, over
-        what they committed, nor is theirs removed in its place. Python 3.11 cannot ask SQLite for it."""
-        configure = getattr(self.connection, "setconfig", None)
-        with suppress(OSError, sqlite3.ProgrammingError):
-            if configure is not None and self.anchor.is_replaced():
-                configure(_NO_CHECKPOINT_ON_CLOSE)
-
     def close(self) -> None:
-        self.spare_others()
+        """Closes. Where others have a log of their own by now, ours is neither copied into the file, over what they
+        committed, nor is theirs removed in its place: SQLite is told so, or the connection is never closed."""
+        cut_off = False
+        with suppress(OSError):
+            cut_off = self.anchor.is_replaced()
+        if cut_off and not _tell_not_to_checkpoint(self.connection):
+            abandon(self)
+            return
+        _in_use.discard(self)
         self.connection.close()
+
+
+_in_use: "weakref.WeakSet[OpenFile]" = weakref.WeakSet()
+"""The open files of this process. To those of one file SQLite lends the same shared memory: one that was cut off would
+pass its own on to the next, which would see and overwrite what nobody else does."""
+
+_abandoned: list[OpenFile] = []
+
+
+def _tell_not_to_checkpoint(connection: sqlite3.Connection) -> bool:
+    """Whether closing will leave the files alone. Python 3.11 cannot ask SQLite for it."""
+    configure = getattr(connection, "setconfig", None)
+    if configure is None:
+        return False
+    with suppress(sqlite3.ProgrammingError):
+        configure(_NO_CHECKPOINT_ON_CLOSE)
+    return True
+
+
+def abandon(file: OpenFile) -> None:
+    """Leaves a connection open until the process has ended, on purpose: the end of a process closes files, but asks
+    SQLite for nothing. Python itself would close it on its way out if it knew of the last reference."""
+    import ctypes
+
+    if file not in _abandoned:
+        _abandoned.append(file)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(file.connection))
+
+
+def refuse_beside_a_lost_one(path: Path) -> None:
+    """Raises StoreDetached while this process still has the file open by a connection that was cut off."""
+    main = identity(str(path))
+    for file in (*_in_use, *_abandoned):
+        if main is not None and file.anchor.main == main:
+            if file in _abandoned:
+                raise StoreDetached(str(path), "cut off from its write-ahead log", for_good=True)
+            file.anchor.check()
 
 
 def open_file(
@@ -133,7 +173,8 @@ def open_file(
     """Opens a store; falls back to reading where the file or its directory cannot be written.
 
     With `create` it is made where there is none, and migrated where it is too old. Otherwise raises StoreMissing
-    and StoreTooOld; always StoreForeign, StoreTooNew, StoreUnsafeLocation, StoreReadOnly, before anything is written.
+    and StoreTooOld; always StoreDetached where this process has the file open already and was cut off, StoreForeign,
+    StoreTooNew, StoreUnsafeLocation, StoreReadOnly, before anything is written.
     """
     path = true_path(path)
     waiting = patience or Patience(str(path))
@@ -141,6 +182,7 @@ def open_file(
         if create and not read_only:
             opening.create(path, waiting, store_id=str(uuid.uuid4()), at=clock.now().wall_ms)
         opening.check_place(path)
+        refuse_beside_a_lost_one(path)
         why_not = opening.unwritable(path)
         if read_only or why_not is not None:
             connection, still = opening.open_reading(path, waiting)

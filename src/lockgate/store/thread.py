@@ -69,6 +69,12 @@ class OwnedConnection(aiosqlite.Connection):
     async def close(self) -> None:
         """Ends a wait for a lock that is under way, lets what was queued finish, and closes."""
         self._patience.give_up()
-        if self._running and self._connection is not None:
-            self.post(OpenFile.spare_others)
-        await super().close()
+        if self._connection is None or not self._running:
+            return
+        try:
+            await self._execute(self.file.close)  # type: ignore[no-untyped-call]
+        finally:
+            self._connection = None
+            ended = self.stop()
+            if ended is not None:
+                await ended

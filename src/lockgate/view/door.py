@@ -20,10 +20,11 @@ class Door:
         self.clock = clock
         self._stack = AsyncExitStack()
         self._store: Store | None = None
+        self.is_open = False
 
     @property
     def store(self) -> Store:
-        """The store that is open now."""
+        """The store that is open now, or was until its file was found to be replaced."""
         assert self._store is not None
         return self._store
 
@@ -34,18 +35,18 @@ class Door:
         """Opens the store. Raises the store's errors."""
         found = open_store(self.path, read_only=self.asked_read_only, clock=self.clock)
         self._store = await self._stack.enter_async_context(found)
+        self.is_open = True
 
     async def reopen(self) -> None:
-        """Opens the file that is at the path now, and closes the one before it; raises what opening raises."""
-        before, self._stack = self._stack, AsyncExitStack()
-        try:
-            await self.open()
-        except BaseException:
-            self._stack = before
-            raise
-        await before.aclose()
+        """Closes the store, and opens the file that is at the path now; raises what opening raises.
+
+        Closed first: of one file, SQLite would give the next connection what the last one was cut off with.
+        """
+        await self.close()
+        await self.open()
 
     async def close(self) -> None:
+        self.is_open = False
         await self._stack.aclose()
 
 

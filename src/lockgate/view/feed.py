@@ -127,7 +127,8 @@ class Feed:
             self._told = self._trouble
             return self._stale(self._trouble, last, began)
         try:
-            if isinstance(self._trouble, StoreDetached | StoreMissing | StoreDamaged | StoreTooOld):
+            replaced = isinstance(self._trouble, StoreDetached | StoreMissing | StoreDamaged | StoreTooOld)
+            if replaced or not self._door.is_open:
                 await self._stop_following()
                 await self._door.reopen()
                 self._reader = Reader()
@@ -176,6 +177,8 @@ def trouble_of(error: StoreError, path: Path) -> tuple[StoreState, str]:
     for kind, state, sentence in _STATES:
         if isinstance(error, kind):
             return state, sentence
+    if isinstance(error, StoreDetached) and error.for_good:
+        return StoreState.REPLACED, "its write-ahead log was replaced under this dashboard: start it again."
     if isinstance(error, StoreDetached):
         if path.exists():
             return StoreState.REPLACED, "the file was replaced; opening the new one."
