@@ -2,7 +2,9 @@
 
 import os.path
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 
 from lockgate.model.encoding import sha256
 
@@ -26,22 +28,36 @@ def measure(workflow_file: Path, content: bytes, project_dir: Path) -> dict[str,
     return dict(sorted(found.items()))
 
 
+_seen: dict[str, ModuleType] = {}
+_seen_files: dict[str, set[str]] = {}
+
+
+def remember() -> None:
+    """Looks at the modules that are loaded now, so that `measure`, also in a fork, looks only at those that come."""
+    _seen.update(sys.modules)
+    _seen_files.update(_files_of(_seen.values()))
+
+
 def _loaded_below(root: str) -> set[str]:
-    """The source files of modules below a directory. A directory is resolved once, however many modules it has."""
-    real: dict[str, str | None] = {}
-    files = set()
-    for module in list(sys.modules.values()):
+    """The source files of modules below a directory."""
+    new = _files_of(module for name, module in sys.modules.copy().items() if _seen.get(name) is not module)
+    places = [place for files in (_seen_files, new) for place in files.items()]
+    return {os.path.join(directory, file) for directory, names in places if _belongs(directory, root) for file in names}
+
+
+def _files_of(modules: Iterable[ModuleType]) -> dict[str, set[str]]:
+    """Source files by their real directory. A directory is resolved once, however many modules it has."""
+    real: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
+    for module in modules:
         name = getattr(module, "__file__", None)
         if not isinstance(name, str) or not name.endswith(".py"):
             continue
         directory, file = os.path.split(name)
         if directory not in real:
-            found = os.path.realpath(directory)
-            real[directory] = found if _belongs(found, root) else None
-        place = real[directory]
-        if place is not None:
-            files.add(os.path.join(place, file))
-    return files
+            real[directory] = os.path.realpath(directory)
+        found.setdefault(real[directory], set()).add(file)
+    return found
 
 
 def _belongs(directory: str, root: str) -> bool:

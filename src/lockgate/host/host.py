@@ -11,7 +11,7 @@ from lockgate.host.jumps import JumpWatch
 from lockgate.host.leash import until_closed, until_gone
 from lockgate.host.ledger import Ledger
 from lockgate.host.output import FLUSH_S, OutputDesk
-from lockgate.host.processes import adopt_orphans, reap_orphans
+from lockgate.host.processes import adopt_orphans
 from lockgate.host.recovery import clear_away
 from lockgate.host.scheduler import Scheduler
 from lockgate.store.clock import Clock, SystemClock
@@ -78,7 +78,14 @@ class Host:
         async with open_store(self._path, create=True, clock=self._clock) as store:
             ledger = Ledger(store)
             await clear_away(await ledger.take_over(self._capacity))
-            scheduler = Scheduler(ledger, self._output, self._spawner, capacity=self._capacity, drain=self._drain)
+            scheduler = Scheduler(
+                ledger,
+                self._output,
+                self._spawner,
+                capacity=self._capacity,
+                drain=self._drain,
+                adopts_orphans=self._adopts_orphans,
+            )
             try:
                 await self._serve(ledger, scheduler, stop)
             finally:
@@ -133,7 +140,7 @@ class Host:
     async def _reap(self, scheduler: Scheduler) -> None:
         while True:
             await asyncio.sleep(REAP_S)
-            reap_orphans(scheduler.pids)
+            scheduler.has_orphans()
 
     async def _write_output(self, ledger: Ledger) -> None:
         while True:

@@ -158,16 +158,24 @@ def adopt_orphans() -> bool:
     return bool(ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0) == 0)
 
 
-def reap_orphans(known: frozenset[int | None]) -> None:
-    """Collects adopted children that have ended; `known` are the workers, whose exits others wait for."""
-    for pid in _children():
+def reap_orphans(known: frozenset[int | None]) -> bool:
+    """Collects adopted children that have ended; whether others live, or may: nobody can tell without /proc.
+
+    `known` are the children whose exits others wait for.
+    """
+    found = _children()
+    if found is None:
+        return True
+    living = False
+    for pid in found:
         if pid not in known:
             with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
+                living |= os.waitpid(pid, os.WNOHANG) == (0, 0)
+    return living
 
 
-def _children() -> list[int]:
+def _children() -> list[int] | None:
     try:
         return [int(word) for word in (_PROC / "self/task" / str(os.getpid()) / "children").read_text().split()]
     except OSError:
-        return []
+        return None

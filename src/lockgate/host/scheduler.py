@@ -10,6 +10,7 @@ from collections.abc import Collection
 
 from lockgate.host.ledger import Ledger, Outlook
 from lockgate.host.output import OutputDesk
+from lockgate.host.processes import reap_orphans
 from lockgate.host.recovery import clear_away
 from lockgate.host.spawning import Spawner
 from lockgate.host.supervisor import Supervisor
@@ -24,12 +25,22 @@ SOON_S = 1.0
 class Scheduler:
     """Holds the supervisors of one host, one for each run that it executes."""
 
-    def __init__(self, ledger: Ledger, output: OutputDesk, spawner: Spawner, *, capacity: int, drain: bool) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        output: OutputDesk,
+        spawner: Spawner,
+        *,
+        capacity: int,
+        drain: bool,
+        adopts_orphans: bool,
+    ) -> None:
         self._ledger = ledger
         self._output = output
         self._spawner = spawner
         self._capacity = capacity
         self._drain = drain
+        self._adopts_orphans = adopts_orphans
         self._active: dict[str, Supervisor] = {}
         self._tasks: dict[asyncio.Task[None], Supervisor] = {}
         self._woken = asyncio.Event()
@@ -45,10 +56,15 @@ class Scheduler:
     def active(self) -> tuple[Supervisor, ...]:
         return tuple(self._active.values())
 
-    @property
-    def pids(self) -> frozenset[int | None]:
-        """The processes of this host's own launches, and what launches them."""
-        return frozenset({self._spawner.pid, *(supervisor.pid for supervisor in self.active)})
+    def has_orphans(self) -> bool:
+        """Whether dead workers may have left processes behind: where those are adopted, they are children of this one.
+
+        Those that have ended are reaped.
+        """
+        if not self._adopts_orphans:
+            return True
+        own = {self._spawner.pid, *(supervisor.pid for supervisor in self.active)}
+        return reap_orphans(frozenset(own))
 
     def stop_run(self, run_id: str, cause: str) -> None:
         supervisor = self._active.get(run_id)
@@ -115,7 +131,7 @@ class Scheduler:
             claimed = await self._ledger.claim_next(self._active.keys())
             if claimed is None:
                 break
-            self._launch(Supervisor(claimed, self._ledger, self._output, self._spawner))
+            self._launch(Supervisor(claimed, self._ledger, self._output, self._spawner, self.has_orphans))
         return len(self._tasks) > before
 
     def _launch(self, supervisor: Supervisor) -> None:

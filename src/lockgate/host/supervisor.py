@@ -10,6 +10,7 @@ import signal
 import time
 import traceback
 from asyncio import FIRST_COMPLETED
+from collections.abc import Callable
 
 from lockgate.host.channel import Channel
 from lockgate.host.exits import until_exit
@@ -39,12 +40,21 @@ _KILL_S = 5.0
 class Supervisor:
     """Supervises one claimed run from launch to end; `run` returns when nothing of the launch is left."""
 
-    def __init__(self, claimed: Claimed, ledger: Ledger, output: OutputDesk, spawner: Spawner) -> None:
+    def __init__(
+        self,
+        claimed: Claimed,
+        ledger: Ledger,
+        output: OutputDesk,
+        spawner: Spawner,
+        has_orphans: Callable[[], bool],
+    ) -> None:
+        """`has_orphans` tells whether a dead worker may have left anything; looking for it costs more than the rest."""
         self.claimed = claimed
         self._ledger = ledger
         self._execution = ledger.execution(claimed)
         self._output = output
         self._spawner = spawner
+        self._has_orphans = has_orphans
         self._stopped: str | None = None
         self._stop = asyncio.Event()
         self._session: Session | None = None
@@ -84,13 +94,13 @@ class Supervisor:
             return await self._supervise(spawned, session, capture)
         except BaseException:
             # When the host itself fails: nothing of a worker outlives its supervisor.
-            self._kill(spawned.pid)
+            signal_group(spawned.pid, signal.SIGKILL)
+            self._kill_descendants(spawned.pid)
             await spawned.reap()
             raise
 
-    def _kill(self, pid: int) -> None:
-        """The group, and what left it."""
-        signal_group(pid, signal.SIGKILL)
+    def _kill_descendants(self, pid: int) -> None:
+        """What left the group."""
         kill_descendants(pid, self._session.attempts if self._session is not None else ())
 
     def _attempt_id(self) -> str | None:
@@ -160,8 +170,10 @@ class Supervisor:
             # What it proposed before it died is still in the socket.
             await asyncio.wait({serving}, timeout=_LAST_WORDS_S)
         await session.fence()
-        self._kill(pid)
+        signal_group(pid, signal.SIGKILL)
         await asyncio.wait({exited}, timeout=_KILL_S)
+        if not exited.done() or self._has_orphans():
+            self._kill_descendants(pid)
 
     async def _settle_overtime(self, session: Session) -> bool:
         if self._stopped != "timeout" or session.attempt is None:

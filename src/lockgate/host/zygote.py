@@ -30,8 +30,10 @@ _DESCRIPTORS = 3
 
 def main() -> None:
     # Not with the module: the host reads the orders above, and needs nothing of a worker.
+    from lockgate.engine import sources
     from lockgate.host import worker
 
+    sources.remember()
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     gc.collect()
