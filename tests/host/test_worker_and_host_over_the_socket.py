@@ -35,7 +35,7 @@ LAUNCH = Launch(
     name="",
     project_dir="",
     definition_digest="",
-    sources_hash="",
+    sources={},
     environment=b"",
 )
 

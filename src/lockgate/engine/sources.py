@@ -2,7 +2,8 @@
 
 import os.path
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 
@@ -28,21 +29,32 @@ def measure(workflow_file: Path, content: bytes, project_dir: Path) -> dict[str,
     return dict(sorted(found.items()))
 
 
-_seen: dict[str, ModuleType] = {}
+_seen: set[str] = set()
 _seen_files: dict[str, set[str]] = {}
 
 
 def remember() -> None:
-    """Looks at the modules that are loaded now, so that `measure`, also in a fork, looks only at those that come."""
+    """Looks at the modules that are loaded now, so that `measure`, also in a fork, looks only at those that come.
+
+    Before any code of a user has run: what that puts in the place of a module would not be seen.
+    """
     _seen.update(sys.modules)
-    _seen_files.update(_files_of(_seen.values()))
+    _seen_files.update(_files_of(sys.modules.copy().values()))
 
 
 def _loaded_below(root: str) -> set[str]:
     """The source files of modules below a directory."""
-    new = _files_of(module for name, module in sys.modules.copy().items() if _seen.get(name) is not module)
+    new = _files_of(_newcomers())
     places = [place for files in (_seen_files, new) for place in files.items()]
     return {os.path.join(directory, file) for directory, names in places if _belongs(directory, root) for file in names}
+
+
+def _newcomers() -> Iterator[ModuleType]:
+    """From the last module back to the first remembered one: a fork has no page of the others to copy for it."""
+    for name in takewhile(lambda name: name not in _seen, reversed(list(sys.modules))):
+        module = sys.modules.get(name)
+        if module is not None:
+            yield module
 
 
 def _files_of(modules: Iterable[ModuleType]) -> dict[str, set[str]]:

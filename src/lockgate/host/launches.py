@@ -10,7 +10,6 @@ from lockgate.flow.transitions import Block, Lose, Release
 from lockgate.host.protocol import Launch
 from lockgate.host.spawning import packed, worker_environment
 from lockgate.host.verdict import Ending, command_for, lost
-from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import ClaimLost, Refused
 from lockgate.model.records import Actor, ClaimToken, Record
 from lockgate.store import claims, hosts, reads
@@ -53,7 +52,7 @@ def claim_next(
         name=name or run.workflow,
         project_dir=run.project_dir,
         definition_digest=run.definition_digest,
-        sources_hash=sha256(stored(reads.sources_of(tx.connection, run.run_id))),
+        sources=reads.sources_of(tx.connection, run.run_id),
         environment=packed(worker_environment(os.environ)),
     )
     return Claimed(claim=claimed.claim, worker_id=worker_id, launch=launch)

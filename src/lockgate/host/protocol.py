@@ -41,7 +41,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="message", om
 class Launch(Message, tag="launch", frozen=True, kw_only=True):
     """The first message: which workflow to load for which run, and what must not have changed since its start.
 
-    `environment` is NAME=value, each followed by a NUL, in the bytes of the system.
+    `sources` is the recorded path -> SHA-256; `environment` is NAME=value, each followed by a NUL, in the bytes of
+    the system.
     """
 
     run_id: str
@@ -50,7 +51,7 @@ class Launch(Message, tag="launch", frozen=True, kw_only=True):
     name: str
     project_dir: str
     definition_digest: str
-    sources_hash: str
+    sources: dict[str, str]
     environment: bytes
 
 
@@ -88,7 +89,7 @@ class Failed(Message, tag="failed", frozen=True, kw_only=True):
 
 
 class Ready(Message, tag="ready", frozen=True, kw_only=True):
-    """The definition is loaded and is what the run recorded. `sources_hash` names its path -> SHA-256 map."""
+    """The definition is loaded and is what the run recorded."""
 
     sources: dict[str, str]
 

@@ -14,8 +14,6 @@ import traceback
 from pathlib import Path
 from typing import NoReturn
 
-import msgspec
-
 from lockgate.engine.loading import Loaded, load
 from lockgate.engine.runner import run
 from lockgate.flow.sources import changed
@@ -94,8 +92,7 @@ async def _load(client: HostClient, launch: Launch) -> Loaded | None:
     except OSError as error:
         await client.say_load_failed(f"{launch.project_dir}: {error.strerror}")
         return None
-    recorded = msgspec.json.decode(await client.read_value(launch.sources_hash), type=dict[str, str])
-    differing = changed(recorded, loaded.sources)
+    differing = changed(launch.sources, loaded.sources)
     graph_changed = sha256(stored(loaded.workflow.document())) != launch.definition_digest
     if differing or graph_changed:
         # The workflow's own file is named where only the graph that it makes has changed.

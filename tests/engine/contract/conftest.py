@@ -71,7 +71,7 @@ class Claims:
             name="flow",
             project_dir=str(self._directory),
             definition_digest="",
-            sources_hash="",
+            sources={},
             environment=b"",
         )
         host_end, worker_end = await Channel.over(ours), await Channel.over(theirs)
