@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lockgate.engine.places import split_reference
 from lockgate.flow.transitions import Block, Lose, Release
+from lockgate.host.processes import ProcessIdentity
 from lockgate.host.protocol import Launch
 from lockgate.host.spawning import packed, worker_environment
 from lockgate.host.verdict import Ending, command_for, lost
@@ -32,17 +33,23 @@ class Claimed(Record, frozen=True, kw_only=True):
 
 
 def claim_next(
-    tx: Transaction, owner: claims.Owner, busy: Collection[str], unreadable: dict[str, str]
+    tx: Transaction,
+    owner: claims.Owner,
+    process: ProcessIdentity | None,
+    busy: Collection[str],
+    unreadable: dict[str, str],
 ) -> Claimed | None:
-    """The next run, if one is claimable and not `busy`; the launch has its row before any process exists.
+    """The next run, if one is claimable and not `busy`, for a worker that has not been told anything yet.
 
-    `unreadable` is told which claimable runs are damaged so that nobody can execute them, and why.
+    `process` is that worker: one that no new host could find has run no user code. `unreadable` is told which claimable
+    runs are damaged so that nobody can execute them, and why.
     """
     claimed = claims.claim_next(tx, owner, tuple(busy), unreadable)
     if claimed is None:
         return None
     worker_id = f"worker-{secrets.token_hex(8)}"
-    hosts.worker_starting(tx, claimed.claim, worker_id, owner.host_epoch or 0)
+    pid, start = (None, None) if process is None else (process.pid, process.start)
+    hosts.worker_starting(tx, claimed.claim, worker_id, owner.host_epoch or 0, pid=pid, process_start=start)
     run = claimed.run
     file, name = split_reference(run.workflow_ref)
     launch = Launch(

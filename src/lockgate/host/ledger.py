@@ -12,7 +12,7 @@ from lockgate.engine.ports import ExecutionStore
 from lockgate.host import launches, recovery
 from lockgate.host.launches import Claimed
 from lockgate.host.output import Printed
-from lockgate.host.processes import identify, this_process
+from lockgate.host.processes import ProcessIdentity, this_process
 from lockgate.host.verdict import Ending
 from lockgate.model.errors import DefinitionError, Refused, StoreBusy, StoreDamaged
 from lockgate.model.records import Receipt, Record
@@ -81,11 +81,11 @@ class Ledger:
 
     # --- launches ---
 
-    async def claim_next(self, busy: Collection[str]) -> Claimed | None:
-        """The next claimable run but those in `busy`, whose last worker is still ending."""
+    async def claim_next(self, busy: Collection[str], process: ProcessIdentity | None) -> Claimed | None:
+        """The next claimable run but those in `busy`, whose last worker is still ending; `process` will execute it."""
         owner = claims.Owner(kind=OwnerKind.HOST, id=self.host_id, host_epoch=self._epoch)
         unreadable: dict[str, str] = {}
-        claimed = await self._write(lambda tx: launches.claim_next(tx, owner, busy, unreadable))
+        claimed = await self._write(lambda tx: launches.claim_next(tx, owner, process, busy, unreadable))
         for run_id, why in unreadable.items():
             self._tell(run_id, why)
         return claimed
@@ -95,12 +95,6 @@ class Ledger:
         if run_id not in self._told:
             self._told.add(run_id)
             log.error("%s cannot be read and is left alone: %s; run lockgate doctor", run_id, why)
-
-    async def attach(self, claimed: Claimed, pid: int) -> None:
-        """Records the process of a launch; one that is gone already needs no record."""
-        process = identify(pid)
-        if process is not None:
-            await self._write(lambda tx: hosts.worker_launched(tx, claimed.worker_id, process.pid, process.start))
 
     async def give_back(self, claimed: Claimed, ending: Ending) -> None:
         """Ends the claim if it has not ended by itself, and says how the process ended."""

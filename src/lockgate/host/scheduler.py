@@ -13,6 +13,7 @@ from lockgate.host.output import OutputDesk
 from lockgate.host.processes import reap_orphans
 from lockgate.host.recovery import clear_away
 from lockgate.host.spawning import Spawner
+from lockgate.host.standby import Standby
 from lockgate.host.supervisor import Supervisor
 
 LONGEST_SLEEP_S = 10.0
@@ -37,7 +38,7 @@ class Scheduler:
     ) -> None:
         self._ledger = ledger
         self._output = output
-        self._spawner = spawner
+        self._standby = Standby(spawner)
         self._capacity = capacity
         self._drain = drain
         self._adopts_orphans = adopts_orphans
@@ -63,8 +64,7 @@ class Scheduler:
         """
         if not self._adopts_orphans:
             return True
-        own = {self._spawner.pid, *(supervisor.pid for supervisor in self.active)}
-        return reap_orphans(frozenset(own))
+        return reap_orphans(self._standby.pids.union(supervisor.pid for supervisor in self.active))
 
     def stop_run(self, run_id: str, cause: str) -> None:
         supervisor = self._active.get(run_id)
@@ -85,6 +85,8 @@ class Scheduler:
             # What was due just now and was not claimed cannot be: its rows or its definition are damaged.
             if self._drain and not self._tasks and (outlook.available_in_ms is None or outlook.available_in_ms <= 0):
                 return
+            if len(self._tasks) < self._capacity or outlook.available_in_ms is not None:
+                await self._standby.prepare()
             await self._sleep(self._seconds_until(outlook))
         raise self._failure
 
@@ -128,10 +130,11 @@ class Scheduler:
         """Whether a run was claimed."""
         before = len(self._tasks)
         while len(self._tasks) < self._capacity:
-            claimed = await self._ledger.claim_next(self._active.keys())
+            process = await self._standby.prepare()
+            claimed = await self._ledger.claim_next(self._active.keys(), process)
             if claimed is None:
                 break
-            self._launch(Supervisor(claimed, self._ledger, self._output, self._spawner, self.has_orphans))
+            self._launch(Supervisor(claimed, self._standby.take(), self._ledger, self._output, self.has_orphans))
         return len(self._tasks) > before
 
     def _launch(self, supervisor: Supervisor) -> None:
@@ -160,3 +163,4 @@ class Scheduler:
         for supervisor in self.active:
             supervisor.stop("host_stopped")
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._standby.close()

@@ -22,7 +22,7 @@ from lockgate.host.pipes import Capture
 from lockgate.host.processes import kill_descendants, signal_group
 from lockgate.host.protocol import FrameError
 from lockgate.host.session import Session
-from lockgate.host.spawning import Spawned, Spawner
+from lockgate.host.spawning import Spawned
 from lockgate.host.verdict import LOAD_LIMIT_S, SILENT, Ending, ending_of
 from lockgate.model.errors import StoreError
 
@@ -43,22 +43,22 @@ class Supervisor:
     def __init__(
         self,
         claimed: Claimed,
+        spawned: Spawned | OSError,
         ledger: Ledger,
         output: OutputDesk,
-        spawner: Spawner,
         has_orphans: Callable[[], bool],
     ) -> None:
         """`has_orphans` tells whether a dead worker may have left anything; looking for it costs more than the rest."""
         self.claimed = claimed
+        self._spawned = spawned
         self._ledger = ledger
         self._execution = ledger.execution(claimed)
         self._output = output
-        self._spawner = spawner
         self._has_orphans = has_orphans
         self._stopped: str | None = None
         self._stop = asyncio.Event()
         self._session: Session | None = None
-        self.pid: int | None = None
+        self.pid = spawned.pid if isinstance(spawned, Spawned) else None
 
     @property
     def run_id(self) -> str:
@@ -77,13 +77,10 @@ class Supervisor:
 
     async def run(self) -> None:
         """Raises StoreError only where the store itself is gone or damaged."""
-        try:
-            spawned = await self._spawner.spawn()
-        except OSError as error:
-            ending = Ending(load_error=f"no process could be started: {error.strerror}")
+        if isinstance(self._spawned, Spawned):
+            ending = await self._launch(self._spawned)
         else:
-            self.pid = spawned.pid
-            ending = await self._launch(spawned)
+            ending = Ending(load_error=f"no process could be started: {self._spawned.strerror}")
         await self._ledger.give_back(self.claimed, ending)
 
     async def _launch(self, spawned: Spawned) -> Ending:
@@ -108,8 +105,6 @@ class Supervisor:
         return attempt.attempt_id if attempt is not None else None
 
     async def _supervise(self, spawned: Spawned, session: Session, capture: Capture) -> Ending:
-        # Recorded before it is told what to load: a process that no new host could find has run no user code.
-        await self._ledger.attach(self.claimed, spawned.pid)
         serving = asyncio.create_task(session.serve())
         exited = asyncio.create_task(until_exit(spawned.pid))
         try:

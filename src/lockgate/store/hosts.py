@@ -155,8 +155,16 @@ def host_actor(host_id: str) -> Actor:
 # --- workers -----------------------------------------------------------------------------------------------
 
 
-def worker_starting(tx: Transaction, claim: ClaimToken, worker_id: str, epoch: int) -> None:
-    """A launch, in the claim's own transaction, so that no process is ever without its row."""
+def worker_starting(
+    tx: Transaction,
+    claim: ClaimToken,
+    worker_id: str,
+    epoch: int,
+    *,
+    pid: int | None = None,
+    process_start: str | None = None,
+) -> None:
+    """A launch, in the claim's own transaction: no process that has a run is ever without its row."""
     tx.connection.execute(
         _HOSTS["insert_worker"],
         {
@@ -165,14 +173,11 @@ def worker_starting(tx: Transaction, claim: ClaimToken, worker_id: str, epoch: i
             "generation": claim.generation,
             "host_epoch": epoch,
             "boot_id": tx.now.boot_id,
+            "pid": pid,
+            "process_start": process_start,
             "at": tx.now.wall_ms,
         },
     )
-
-
-def worker_launched(tx: Transaction, worker_id: str, pid: int, process_start: str) -> None:
-    named = {"worker_id": worker_id, "pid": pid, "process_start": process_start}
-    tx.connection.execute(_HOSTS["worker_launched"], named)
 
 
 def worker_finished(

@@ -41,12 +41,9 @@ ORDER BY q.available_at, r.rowid LIMIT 1;
 SELECT q.available_at FROM run_queue q JOIN runs r ON r.run_id = q.run_id
 WHERE q.status = 'queued' AND r.workflow_ref NOT LIKE 'inline:%' ORDER BY q.available_at LIMIT 1;
 
--- insert_worker: a launch
+-- insert_worker: a launch and its process
 INSERT INTO run_workers (worker_id, run_id, generation, host_epoch, boot_id, pid, process_start, status, started_at, stderr_tail)
-VALUES (:worker_id, :run_id, :generation, :host_epoch, :boot_id, NULL, NULL, 'starting', :at, '');
-
--- worker_launched: the process of a launch
-UPDATE run_workers SET pid = :pid, process_start = :process_start WHERE worker_id = :worker_id;
+VALUES (:worker_id, :run_id, :generation, :host_epoch, :boot_id, :pid, :process_start, 'starting', :at, '');
 
 -- worker_ready: the worker of a generation has loaded its workflow
 UPDATE run_workers SET status = 'ready', ready_at = :at WHERE run_id = :run_id AND generation = :generation AND status = 'starting';
