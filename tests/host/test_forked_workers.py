@@ -17,6 +17,7 @@ from lockgate.host.forking import ForkServer
 from lockgate.host.processes import identify
 from lockgate.host.spawning import ByExec, Spawned
 from tests.host.bench import Bench, kill, until
+from tests.host.test_worker_imports import FORBIDDEN
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every worker is started by exec")
 
@@ -54,7 +55,7 @@ def describe(ctx):
         "flags": str(sys.flags),
         "cwd": os.getcwd(),
         "environment": {n: v for n, v in os.environ.items() if n not in ("LOCKGATE_RUN_ID", "LOCKGATE_ATTEMPT")},
-        "server": "lockgate.host.zygote" in sys.modules,
+        "modules": sorted(sys.modules),
     }))
     return {}
 flow = Workflow("describes", start="n", nodes={"n": compute(describe)})
@@ -75,8 +76,11 @@ def descriptions(bench: Bench, *, runs: int = 1, fork_server: bool = True) -> li
 
 def test_a_forked_worker_is_as_one_that_was_started_by_exec(bench: Bench) -> None:
     (forked,), (executed,) = descriptions(bench), descriptions(bench, fork_server=False)
-    assert (forked.pop("server"), executed.pop("server")) == (False, False)
     del forked["own"], executed["own"]
+    modules = set(forked.pop("modules"))
+    # The other one is the module `worker`, under the name __main__.
+    assert modules - set(executed.pop("modules")) == {"gc", "lockgate.host.worker"}
+    assert modules.isdisjoint(FORBIDDEN)
     assert forked == executed
     assert forked["leads"] == [True, True]
     assert (forked["stdin"], forked["cwd"]) == ("/dev/null", str(bench.project))
@@ -167,7 +171,7 @@ def test_where_nobody_can_know_how_a_worker_ended_it_is_not_held_against_it(benc
         kill(server_of(os.getpid()))
         bench.touch("go")
         run = bench.until_status(run_id, "completed")
-    assert losses(run_id) == [("unknown", 0, None)]
+    assert losses(run_id) == [("unseen", 0, None)]
     assert run.losses == 0
     assert bench.stderr(run_id)[0] == "last words\n"
 
@@ -177,11 +181,13 @@ def test_a_server_that_does_not_answer_holds_up_no_run(bench: Bench, monkeypatch
     with bench.host_here():
         bench.until_status(bench.start(file), "completed")
         server = server_of(os.getpid())
-        monkeypatch.setattr(forking, "PATIENCE_S", 0.5)
+        monkeypatch.setattr(forking, "ANSWER_S", 0.2)
         os.kill(server, signal.SIGSTOP)
-        run = bench.until_status(bench.start(file), "completed")
-        assert identify(server) is None
-    assert run.losses == 0
+        for _ in range(2):
+            run_id = bench.start(file)
+            assert bench.until_status(run_id, "completed").losses == 0
+        until(lambda: identify(server) is None, "the silent one is replaced")
+        assert server_of(os.getpid()) != server
 
 
 @pytest.mark.parametrize("ending", ["stopped", "killed"])
@@ -190,7 +196,7 @@ def test_the_server_ends_with_its_host(bench: Bench, ending: str) -> None:
     with bench.host() as host:
         worker = bench.worker_pid(run_id)
         server = server_of(host.pid)
-        assert children(server) == [worker]
+        assert worker in children(server)
         if ending == "killed":
             kill(host.pid)
             until_gone(server)
@@ -204,7 +210,7 @@ def test_the_server_stays_alone_and_keeps_no_ended_worker(bench: Bench) -> None:
         server = server_of(host.pid)
         for run_id in [bench.start(file) for _ in range(6)]:
             bench.until_status(run_id, "completed")
-        until(lambda: children(server) == [], "every worker reaped")
+        until(lambda: len(children(server)) == 1, "every worker reaped, and one that waits")
         assert len(os.listdir(f"/proc/{server}/task")) == 1, "a fork takes only one thread along"
         assert not [link for link in files_of(server) if str(bench.store.parent) in link], "the database"
         # Its standard files, the socket, and what Python itself may hold for chance.

@@ -31,6 +31,11 @@ def test_a_worker_that_died_is_a_counted_loss(progressed: bool) -> None:
     )
 
 
+def test_a_worker_whose_end_nobody_saw_is_not_counted() -> None:
+    assert command_for(Ending(progressed=True)) == Lose(cause="unseen", counted=False, progressed=True)
+    assert command_for(Ending(exiting="waiting")) == Release()
+
+
 @pytest.mark.parametrize("cause", ["host_stopped", "claim_ended", "pause_now"])
 def test_a_loss_that_the_host_caused_never_counts(cause: str) -> None:
     command = command_for(Ending(signal=9, stopped=cause, progressed=True))
@@ -70,6 +75,8 @@ def test_a_workflow_that_does_not_load_blocks_with_its_reason() -> None:
     ("ending", "status"),
     [
         (Ending(exit_code=0, exiting="waiting"), WorkerStatus.EXITED),
+        (Ending(exiting="waiting"), WorkerStatus.EXITED),
+        (Ending(), WorkerStatus.CRASHED),
         (Ending(exit_code=1), WorkerStatus.CRASHED),
         (Ending(signal=9), WorkerStatus.CRASHED),
         (Ending(signal=15, stopped="claim_ended"), WorkerStatus.STOPPED),

@@ -180,7 +180,7 @@ class Release(Command, frozen=True, kw_only=True):
 class Lose(Command, frozen=True, kw_only=True):
     """The claim ended without its worker's word.
 
-    `cause` is a short word (exit, signal, silent, host_lost, host_stopped, timeout, pause_now). `counted`
+    `cause` is a short word (exit, signal, silent, host_lost, host_stopped, timeout, pause_now, unseen). `counted`
     says whether it counts against the visit; `progressed` whether this launch committed any proposal.
     """
 

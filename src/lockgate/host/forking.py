@@ -19,8 +19,11 @@ from lockgate.host.zygote import FORK, REAP
 
 log = logging.getLogger("lockgate.host")
 
-PATIENCE_S = 10.0
-"""How long a server may take for one answer, the imports before its first one included."""
+START_S = 10.0
+"""How long a server may take for its first answer: it does its imports before."""
+
+ANSWER_S = 2.0
+"""How long it may take for every other one."""
 
 _ANSWER_BYTES = 32
 
@@ -76,6 +79,7 @@ class _Server:
                 raise
         self._control.setblocking(False)
         self._turn = asyncio.Lock()
+        self._has_answered = False
         self.pid = self._child.pid
         self.is_closed = False
 
@@ -103,7 +107,7 @@ class _Server:
             if self.is_closed:
                 raise ConnectionResetError("the fork server is gone")
             try:
-                async with asyncio.timeout(PATIENCE_S):
+                async with asyncio.timeout(ANSWER_S if self._has_answered else START_S):
                     socket.send_fds(self._control, [order], descriptors)
                     answer = await asyncio.get_running_loop().sock_recv(self._control, _ANSWER_BYTES)
                 if not answer:
@@ -112,6 +116,7 @@ class _Server:
                 # An answer that nobody waited for would be taken for the next one's.
                 self.close()
                 raise
+            self._has_answered = True
             return int(answer)
 
     def close(self) -> None:

@@ -42,16 +42,22 @@ class Ending(Record, frozen=True, kw_only=True):
     def worker_status(self) -> WorkerStatus:
         if self.stopped is not None:
             return WorkerStatus.STOPPED
-        return WorkerStatus.EXITED if self.exit_code == 0 else WorkerStatus.CRASHED
+        is_well = self.exiting is not None if self.is_unseen else self.exit_code == 0
+        return WorkerStatus.EXITED if is_well else WorkerStatus.CRASHED
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether nobody can say how the process ended: the fork server, its parent, had died before it."""
+        return self.exit_code is None and self.signal is None
 
 
 UNVERIFIED = "unverified"
 """The engine's word for a running attempt that it leaves at its limit: the next worker looks at its effect."""
 
-UNKNOWN = "unknown"
-"""Nobody can say how the worker ended: the fork server, its parent, had died before it."""
+UNSEEN = "unseen"
+"""Why a worker is lost whose end nobody saw."""
 
-UNCOUNTED = frozenset({"host_stopped", "claim_ended", "pause_now", UNKNOWN})
+UNCOUNTED = frozenset({"host_stopped", "claim_ended", "pause_now", UNSEEN})
 """Ends that are not held against the worker: the host brought them about, or lost sight of them."""
 
 
@@ -93,8 +99,8 @@ def command_for(ending: Ending) -> Release | Lose | Block:
         return lost(ending, "timeout")
     if ending.exiting is not None or ending.answered is not None:
         return Release()
-    if ending.exit_code is None and ending.signal is None:
-        return lost(ending, UNKNOWN)
+    if ending.is_unseen:
+        return lost(ending, UNSEEN)
     return lost(ending, "exit" if ending.signal is None else "signal")
 
 
