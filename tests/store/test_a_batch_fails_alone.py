@@ -77,6 +77,28 @@ async def test_one_that_raises_is_undone_alone(store: Store, held: Held) -> None
     assert await kept(store) == {"first", "a", "b"}
 
 
+async def test_only_what_was_half_written_makes_the_batch_run_again(store: Store, held: Held) -> None:
+    """A function that raises before it writes costs the others nothing; after one that wrote, each is told of the
+    run that counts."""
+    runs: list[str] = []
+
+    def counted(key: str, *, fails: bool = False) -> object:
+        def fn(tx: Transaction) -> tuple[str, int]:
+            runs.append(key)
+            if not fails:
+                keep(key)(tx)  # type: ignore[operator]
+                return key, runs.count(key)
+            raise LookupError(key)
+
+        return fn
+
+    told = await behind(store, held, (counted("a"), Lane.WORKER), (counted("x", fails=True), Lane.WORKER))
+    assert (told[0], str(told[1]), runs) == (("a", 1), "x", ["a", "x"])
+    told = await behind(store, Held(), (counted("b"), Lane.WORKER), (spoil, Lane.WORKER), (counted("c"), Lane.WORKER))
+    assert (told[0], str(told[1]), told[2]) == (("b", 2), "spoilt", ("c", 1))
+    assert await kept(store) == {"first", "a", "b", "c"}
+
+
 async def test_one_that_raises_alone_leaves_nothing(store: Store) -> None:
     with pytest.raises(LookupError):
         await store.transact(spoil)

@@ -7,8 +7,9 @@ its WHERE.
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from functools import cache
-from itertools import pairwise
+from functools import cache, lru_cache
+from itertools import product
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -30,15 +31,14 @@ from lockgate.store.statements import load
 
 _RUNS, _EVENTS, _VALUES = load("runs"), load("events"), load("values")
 
-_ORDER: dict[type, int] = {
-    t.FinishAttempt: 0,
-    t.StartAttempt: 1,
-    t.SetTimeout: 2,
-    t.WaitForInput: 3,
-    t.ReserveEffect: 3,
-    t.Finish: 3,
-}
-_STEADY = ("status", "paused", "output_hash", "error_hash", "error_code", "error_summary", "started_at", "finished_at")
+_WAYS = product(
+    (None, t.FinishAttempt), (None, t.StartAttempt), (None, t.SetTimeout), (None, t.WaitForInput, t.ReserveEffect)
+)
+_LISTS = {tuple(kind for kind in way if kind is not None) for way in _WAYS} | {(t.FinishAttempt, t.Finish)}
+"""The proposals that may go together, in this order; any one may come alone."""
+_outcome_of = attrgetter(
+    "status", "paused", "output_hash", "error_hash", "error_code", "error_summary", "started_at", "finished_at"
+)
 
 
 class Committed(Record, frozen=True, kw_only=True):
@@ -168,12 +168,7 @@ def _not_held(connection: sqlite3.Connection, claim: ClaimToken, lost: ClaimLost
 
 
 def _check_order(proposals: Sequence[t.AnyProposal]) -> None:
-    if len(proposals) == 1:
-        return
-    places = [_ORDER.get(type(proposal), -1) for proposal in proposals]
-    rising = all(a < b for a, b in pairwise(places))
-    ends = any(isinstance(proposal, t.Finish) for proposal in proposals)
-    if not places or places[0] < 0 or not rising or (ends and len(places) != 2) or (ends and places[0] != 0):
+    if len(proposals) != 1 and (not proposals or tuple(map(type, proposals)) not in _LISTS):
         names = " ".join(type(proposal).__name__ for proposal in proposals)
         raise Refused("wrong_order", f"these proposals do not go together: {names or 'none'}")
 
@@ -182,15 +177,19 @@ def _check_values(connection: sqlite3.Connection, proposals: Sequence[t.AnyPropo
     """Every hash that a proposal names must be a stored value, or one that comes with it."""
     given = {value.hash for value in values}
     for proposal in proposals:
-        named = _hashes(proposal)
+        _check_named(connection, proposal, given)
         if isinstance(proposal, t.WaitForInput) and proposal.ask is not None:
-            named += _hashes(proposal.ask)
-        for name, hash in named:
-            if hash in given or connection.execute(_VALUES["has_value"], {"hash": hash}).fetchone() is not None:
-                continue
-            raise Refused("value_missing", f"{name} names the value {hash[:12]}, which is not stored", name=name)
-        if isinstance(proposal, t.WaitForInput) and proposal.ask is not None:
+            _check_named(connection, proposal.ask, given)
             refuse_other_contract(_content(connection, proposal.contract_hash, values), proposal.ask)
+
+
+def _check_named(connection: sqlite3.Connection, proposal: msgspec.Struct, given: set[str]) -> None:
+    for name in _hash_fields(type(proposal)):
+        hash = getattr(proposal, name)
+        if hash is None or hash in given:
+            continue
+        if connection.execute(_VALUES["has_value"], {"hash": hash}).fetchone() is None:
+            raise Refused("value_missing", f"{name} names the value {hash[:12]}, which is not stored", name=name)
 
 
 def _content(connection: sqlite3.Connection, hash: str, values: Sequence[Value]) -> bytes:
@@ -201,14 +200,9 @@ def _content(connection: sqlite3.Connection, hash: str, values: Sequence[Value])
     return bytes(connection.execute(_VALUES["value"], {"hash": hash}).fetchone()[0])
 
 
-def _hashes(proposal: msgspec.Struct) -> list[tuple[str, str]]:
-    """The values that a proposal names, by field."""
-    named = ((name, getattr(proposal, name)) for name in _hash_fields(type(proposal)))
-    return [(name, hash) for name, hash in named if hash is not None]
-
-
 @cache
 def _hash_fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields by which a proposal names values."""
     return tuple(name for name in kind.__struct_fields__ if name.endswith("_hash"))
 
 
@@ -218,7 +212,7 @@ def _columns(event: Event) -> dict[str, Any]:
         "seq": event.seq,
         "type": event.type,
         "at": event.at,
-        "actor": stored(event.actor).decode(),
+        "actor": _told(event.actor),
         "attempt_id": event.attempt_id,
         "payload": stored(event.payload).decode(),
         "prev_hash": event.prev_hash,
@@ -226,9 +220,14 @@ def _columns(event: Event) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=256)
+def _told(actor: Actor) -> str:
+    return stored(actor).decode()
+
+
 def _is_steady(before: RunRow, after: RunRow) -> bool:
     """Whether no indexed or rarely changed column differs: naming one would rewrite its index for nothing."""
-    return all(getattr(before, name) == getattr(after, name) for name in _STEADY)
+    return _outcome_of(before) == _outcome_of(after)
 
 
 def _exactly_one(cursor: sqlite3.Cursor, run_id: str) -> None:

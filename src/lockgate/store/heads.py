@@ -1,7 +1,7 @@
 """What the law decides on, read inside the transaction: the head of a run, and the facts of one transition."""
 
 import sqlite3
-from functools import singledispatch
+from collections.abc import Callable
 from typing import Any, LiteralString, TypeVar
 
 import msgspec
@@ -135,14 +135,13 @@ def _last_step(
     )
 
 
-@singledispatch
 def facts(transition: Any, connection: sqlite3.Connection, head: RunHead) -> Facts:
     """The rows that one transition needs besides the head; most need none."""
-    return NO_FACTS
+    read = _READS.get(type(transition))
+    return read(transition, connection, head) if read is not None else NO_FACTS
 
 
-@facts.register
-def _(transition: t.StartAttempt, connection: sqlite3.Connection, head: RunHead) -> Facts:
+def _for_start(transition: t.StartAttempt, connection: sqlite3.Connection, head: RunHead) -> Facts:
     at = {"run_id": head.run.run_id, "node_id": transition.node_id, "attempt_id": transition.attempt_id}
     taken = connection.execute(_ATTEMPTS["has_attempt"], at).fetchone() is not None
     newest = head.newest
@@ -156,8 +155,7 @@ def _(transition: t.StartAttempt, connection: sqlite3.Connection, head: RunHead)
     return Facts(attempt_number=number, next_visit=visit + 1 if finished else visit, is_id_taken=taken)
 
 
-@facts.register
-def _(transition: t.PublishUpdate, connection: sqlite3.Connection, head: RunHead) -> Facts:
+def _for_update(transition: t.PublishUpdate, connection: sqlite3.Connection, head: RunHead) -> Facts:
     named = {
         "run_id": head.run.run_id,
         "attempt_id": transition.attempt_id,
@@ -174,17 +172,13 @@ def _(transition: t.PublishUpdate, connection: sqlite3.Connection, head: RunHead
     return Facts(update_seq=newest, update_pairs=pairs, is_id_taken=bool(taken))
 
 
-@facts.register
-def _(transition: t.WaitForInput, connection: sqlite3.Connection, head: RunHead) -> Facts:
+def _for_wait(transition: t.WaitForInput, connection: sqlite3.Connection, head: RunHead) -> Facts:
     if transition.ask is None:
         return NO_FACTS
     return Facts(policy=policy(connection, transition.ask.audience))
 
 
-@facts.register(t.Answer)
-@facts.register(t.Submit)
-@facts.register(t.Expire)
-def _(transition: t.Answer | t.Submit | t.Expire, connection: sqlite3.Connection, head: RunHead) -> Facts:
+def _for_answer(transition: t.Answer | t.Submit | t.Expire, connection: sqlite3.Connection, head: RunHead) -> Facts:
     named = {"request_id": transition.request_id}
     return Facts(
         request=_one(connection, r.RequestRow, _REQUESTS["request"], named),
@@ -193,14 +187,12 @@ def _(transition: t.Answer | t.Submit | t.Expire, connection: sqlite3.Connection
     )
 
 
-@facts.register
-def _(transition: t.CheckRestart, connection: sqlite3.Connection, head: RunHead) -> Facts:
+def _for_restart(transition: t.CheckRestart, connection: sqlite3.Connection, head: RunHead) -> Facts:
     count = connection.execute(_EFFECTS["unsettled"], {"run_id": head.run.run_id}).fetchone()[0]
     return Facts(unsettled_effects=count)
 
 
-@facts.register
-def _(transition: t.ResolveEffect, connection: sqlite3.Connection, head: RunHead) -> Facts:
+def _for_resolution(transition: t.ResolveEffect, connection: sqlite3.Connection, head: RunHead) -> Facts:
     named = {"effect_id": transition.effect_id}
     return Facts(
         effect=_one(connection, r.EffectRow, _EFFECTS["effect"], named),
@@ -211,3 +203,15 @@ def _(transition: t.ResolveEffect, connection: sqlite3.Connection, head: RunHead
 def _one(connection: sqlite3.Connection, kind: type[R], statement: LiteralString, named: dict[str, str]) -> R | None:
     row = connection.execute(statement, named).fetchone()
     return read_row(kind, row) if row is not None else None
+
+
+_READS: dict[type, Callable[[Any, sqlite3.Connection, RunHead], Facts]] = {
+    t.StartAttempt: _for_start,
+    t.PublishUpdate: _for_update,
+    t.WaitForInput: _for_wait,
+    t.Answer: _for_answer,
+    t.Submit: _for_answer,
+    t.Expire: _for_answer,
+    t.CheckRestart: _for_restart,
+    t.ResolveEffect: _for_resolution,
+}
