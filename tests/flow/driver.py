@@ -9,6 +9,7 @@ from lockgate.flow.fold import Fold, fold
 from lockgate.flow.graph import VERSION, Edge, EffectSpec, Graph, NodeSpec, SettingsSpec, Switch
 from lockgate.flow.head import Facts, RunHead
 from lockgate.flow.patches import SettingsRule
+from lockgate.model import ids
 from lockgate.model.encoding import sha256
 from lockgate.model.events import Birth, Event
 from lockgate.model.records import (
@@ -300,15 +301,16 @@ class Driver:
         )
         return self.apply(update, WORKER)
 
-    def change_settings(self, number: int, expected: int) -> dict[str, Any]:
-        """A person sets the pace, having seen the settings at change `expected`."""
-        assert self.head.settings is not None
+    def change_settings(self, number: int, expected: int, scope: str = ids.ROOT_MOUNT) -> dict[str, Any]:
+        """A person sets the pace of a scope, having seen its settings at change `expected`."""
+        mount, _, invocation = scope.partition("#")
+        going = [each.settings for each in self.head.scopes if each.mount == mount]
         change = t.ChangeSettings(
-            mount=self.head.settings.mount_path,
-            invocation=self.head.settings.invocation,
+            mount=mount,
+            invocation=int(invocation or 1),
             expected_change=expected,
             patch_hash=hashed("patch"),
-            before_hash=self.head.settings.current_hash,
+            before_hash=going[0].current_hash if going and going[0] else hashed(pace(1)),
             after_hash=hashed(pace(number)),
             source="test",
         )

@@ -102,10 +102,13 @@ class Model:
 class IncludeMachine(RuleBasedStateMachine):
     @initialize(moves=st.integers(0, 60), ways=st.lists(st.sampled_from(["on", "back"]), min_size=60, max_size=60))
     def begin(self, moves: int, ways: list[str]) -> None:
-        self.driver = Driver(FLOW.graph)
+        self.driver = self.new_driver()
         self.model = Model()
         for way in ways[:moves]:
             self.move(way)
+
+    def new_driver(self) -> Driver:
+        return Driver(FLOW.graph)
 
     def attempt(self, fits: bool, act: Any) -> bool:
         """The law must accept it exactly when the model does. A refusal changes nothing."""
@@ -170,7 +173,7 @@ class IncludeMachine(RuleBasedStateMachine):
         wish = t.FinishAttempt(
             attempt_id=driver.active,
             outcome=outcome,
-            output_hash=hashed(node) if ok else None,
+            output_hash=hashed("null") if ok else None,
             switch_value=switch,
             settings_hash=hashed(pace(1)) if names_settings else None,
         )
@@ -189,25 +192,20 @@ class IncludeMachine(RuleBasedStateMachine):
             model.going.pop()
 
     @rule(
-        mount=st.sampled_from(["$root", "outer", "outer/inner", "gone"]),
+        mount=st.sampled_from(["$root", "outer", "outer/inner", "outer/inner", "gone"]),
         invocation=st.integers(1, 3),
         number=st.integers(1, 3),
         behind=st.sampled_from([0, 0, 1]),
     )
     def change(self, mount: str, invocation: int, number: int, behind: int) -> None:
         driver, model = self.driver, self.model
+        invocation = 1 if mount == "$root" else invocation
         going = next((each for each in model.going if (each.mount, each.invocation) == (mount, invocation)), None)
-        fits = going is not None and going.has_settings and not behind and not model.over
-        wish = t.ChangeSettings(
-            mount=mount,
-            invocation=invocation,
-            expected_change=(going.change if going else 0) - behind,
-            patch_hash=hashed("patch"),
-            before_hash=hashed(pace(going.pace if going else 1)),
-            after_hash=hashed(pace(number)),
-            source="test",
-        )
-        if self.attempt(fits, lambda: driver.apply(wish)):
+        fits = going is not None and going.has_settings and not model.over
+        expected = max((going.change if going else 0) - behind, 0)
+        fits = fits and going is not None and expected == going.change
+        scope = ids.scope_name(mount, invocation)
+        if self.attempt(fits, lambda: driver.change_settings(number, expected, scope)):
             assert going is not None
             going.change += number != going.pace
             going.pace = number

@@ -15,7 +15,7 @@ from lockgate.flow.graph import VERSION, Edge, EffectSpec, Graph, NodeSpec, Sett
 from lockgate.flow.patches import SettingsRule
 from lockgate.flow.presentation import Paragraph, Presentation
 from lockgate.model.encoding import canonical, sha256, stored
-from lockgate.model.ids import attempt_id
+from lockgate.model.ids import ROOT_MOUNT, attempt_id
 from lockgate.model.records import Actor, ClaimToken, Continuation, Human, Now, Receipt, Reply, Value
 from lockgate.model.statuses import ActorKind, Intent, NodeKind, Outcome, OwnerKind, Recovery, RequestKind, RunStatus
 from lockgate.store import claims, commands, commits
@@ -265,9 +265,11 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     made.close()
 
 
-def change_settings(tx: Transaction, run_id: str, patch: Any, *, actor: Actor, key: str, **more: Any) -> Receipt:
+def change_settings(
+    tx: Transaction, run_id: str, patch: Any, *, actor: Actor, key: str, scope: str = ROOT_MOUNT, **more: Any
+) -> Receipt:
     """Patches and commits in one transaction, where nobody can come between."""
-    patched = commands.patch_settings(tx.connection, run_id, patch, actor=actor)
+    patched = commands.patch_settings(tx.connection, run_id, patch, actor=actor, scope=scope)
     return commands.change_settings(tx, patched=patched, actor=actor, key=key, **more)
 
 

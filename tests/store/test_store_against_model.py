@@ -21,11 +21,13 @@ from hypothesis.stateful import invariant, rule
 
 from lockgate.flow import transitions as t
 from lockgate.flow.fold import PRIMARY_KEYS
+from lockgate.flow.graph import Graph
 from lockgate.flow.head import RunHead
 from lockgate.model import records as r
 from lockgate.model.encoding import sha256
 from lockgate.model.errors import ClaimLost, NotFound, Refused
 from lockgate.model.events import Event
+from lockgate.model.ids import ROOT_MOUNT
 from lockgate.model.statuses import BlockCode
 from lockgate.store import claims, commands, commits, heads, reads
 from lockgate.store.audit import audit
@@ -63,10 +65,10 @@ class Folded:
 class StoreDriver(Driver):
     """Drives a run in a store as the law's driver does in memory; `crash` spoils the next transaction."""
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Graph = GRAPH) -> None:
         self.room = Path(tempfile.mkdtemp())
         self.clock = r.Now(wall_ms=conftest.START_MS, boot_id="boot-1", mono_ms=1_000_000)
-        self.graph, self.made, self.policy, self.has_child = GRAPH, 0, None, False
+        self.graph, self.made, self.policy, self.has_child = graph, 0, None, False
         self.crash: str | None = None
         self.crashes = 0
         self.token: r.ClaimToken | None = None
@@ -76,7 +78,7 @@ class StoreDriver(Driver):
         self.known: list[Event] = []
         self.seen: dict[Any, Any] = {}
         made = commands.NewRun(
-            definition=definition(GRAPH), input=b"{}", title="A title", started_by="bo", started_by_uid=1000
+            definition=definition(graph), input=b"{}", title="A title", started_by="bo", started_by_uid=1000
         )
         receipt = self.write(lambda tx: commands.start(tx, made, actor=USER, key="start"))
         assert receipt.run_id is not None
@@ -272,11 +274,10 @@ class StoreDriver(Driver):
         request = self.pending.request_id
         return self.command(lambda tx: commands.expire(tx, request))
 
-    def change_settings(self, number: int, expected: int) -> dict[str, Any]:
+    def change_settings(self, number: int, expected: int, scope: str = ROOT_MOUNT) -> dict[str, Any]:
         patch, key = [{"op": "replace", "path": "/pace", "value": number}], self.key()
-        return self.command(
-            lambda tx: change_settings(tx, self.run_id, patch, actor=USER, key=key, expected_change=expected)
-        )
+        facts: dict[str, Any] = {"actor": USER, "key": key, "expected_change": expected, "scope": scope}
+        return self.command(lambda tx: change_settings(tx, self.run_id, patch, **facts))
 
     def restart(self, expected: int) -> dict[str, Any]:
         key = self.key()
