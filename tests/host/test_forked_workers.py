@@ -1,6 +1,7 @@
 """A forked worker is as one that was started by exec, and the fork server is nobody that a run depends on."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -117,15 +118,21 @@ def children(pid: int) -> list[int]:
     return [int(word) for each in lists for word in each.split()]
 
 
-def is_server(process: Path) -> bool:
+def told_by(pid: int, name: str) -> str:
+    """What the system tells of a process; nothing where it has just gone."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/{name}").read_text()
+    return ""
+
+
+def is_server(pid: int) -> bool:
     """A worker has its server's command line, and a name of its own."""
-    named = (process / "comm").read_text().strip()
-    return b"lockgate.host.zygote" in (process / "cmdline").read_bytes() and named != "lockgate-worker"
+    return "lockgate.host.zygote" in told_by(pid, "cmdline") and told_by(pid, "comm") != "lockgate-worker\n"
 
 
 def server_of(host: int) -> int:
     def servers() -> list[int]:
-        return [pid for pid in children(host) if is_server(Path(f"/proc/{pid}"))]
+        return [pid for pid in children(host) if is_server(pid)]
 
     found: int = until(lambda: found[0] if len(found := servers()) == 1 else None, "a fork server")
     return found

@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from lockgate.host.processes import identify
 from lockgate.host.spawning import ByExec, Spawned
 from lockgate.host.standby import Standby
 from tests.host.bench import Bench, kill, until
-from tests.host.test_forked_workers import children, server_of
+from tests.host.test_forked_workers import children, server_of, told_by
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for children in /proc")
 
@@ -36,7 +35,7 @@ def waiting(host: int, *, forked: bool) -> int:
         if forked:
             return children(server_of(host))
         # The host may have other children for a moment, such as what looks for a library when it starts.
-        return [pid for pid in children(host) if b"lockgate.host.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        return [pid for pid in children(host) if "lockgate.host.worker" in told_by(pid, "cmdline")]
 
     return int(until(lambda: found[0] if len(found := workers()) == 1 else None, "a standby"))
 
