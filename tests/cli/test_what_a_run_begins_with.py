@@ -247,3 +247,10 @@ def test_check_and_graph_say_what_a_workflow_takes(lockgate: Command, home: Path
     assert lockgate("check", "order.py", "--json").document["digest"] != digest
     (home / "plain.py").write_text(ONE.format(given='title="Weekly"', more=""))
     assert lockgate("check", "plain.py", "--json").document["title"] == "Weekly"
+
+
+def test_a_value_that_is_wrong_everywhere_is_refused_at_its_first_place(lockgate: Command, home: Path) -> None:
+    file = one(home, 'input={"items": {"type": "string"}}')
+    (home / "given.json").write_text(json.dumps([1] * 300_000))
+    said = lockgate("start", file, "--json", "--input", "@given.json")
+    assert said.error["details"] == {"field": "$[0]", "limit": 'type "string"', "observed": "1"}

@@ -5,6 +5,7 @@ A schema that refers to another document is never fetched: what it names must be
 """
 
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any] | bool
 _SHOWN = 160
+_MOST_ERRORS = 64
+"""A large value may be wrong in a million places; one of the first is told."""
 _NAMING = ("required", "dependentRequired", "additionalProperties", "unevaluatedProperties")
 
 
@@ -66,7 +69,10 @@ def mismatch(schema: Schema | None, value: Any) -> Mismatch | None:
     from referencing.exceptions import Unresolvable
 
     try:
-        problem = jsonschema.exceptions.best_match(_validator(stored(schema)).iter_errors(value))
+        errors = list(islice(_validator(stored(schema)).iter_errors(value), _MOST_ERRORS))
+        # The first one of the outermost; of the branches of an anyOf the library knows which was meant.
+        outermost = sorted(errors, key=lambda error: len(error.absolute_path))[:1]
+        problem = jsonschema.exceptions.best_match(outermost)
     except Unresolvable as unresolved:
         reason = f"the schema refers to {unresolved.ref!r}, which is not in it"
         return Mismatch(path="$", limit=f"$ref {unresolved.ref}", observed=_short(value), reason=reason)

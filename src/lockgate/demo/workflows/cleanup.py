@@ -60,9 +60,17 @@ def delete(ctx: Context) -> dict[str, Any]:
     return {"deleted": deleted, "changed_since": kept}
 
 
+INPUT = {
+    "type": ["object", "null"],
+    "properties": {"at_least": {"type": "integer", "minimum": 0}},
+    "additionalProperties": False,
+}
+"""Any other input is refused before there is a run."""
+
 cleanup = Workflow(
     "cleanup",
     start="find",
+    input=INPUT,
     nodes={
         "find": compute(find),
         "ask": human_decision(

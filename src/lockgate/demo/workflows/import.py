@@ -54,6 +54,7 @@ def report(ctx: Context) -> dict[str, Any]:
 orders = Workflow(
     "import",
     start="count",
+    title="Orders by city",
     nodes={
         "count": compute(count),
         "load": action(load, effect=idempotent("write-orders"), timeout=600),
