@@ -56,8 +56,8 @@ class Holder:
         self.before_commit(proposals)
         self.lists.append(tuple(type(proposal).__name__ for proposal in proposals))
         self.sent.append(len(values))
-        offer = self._file.read(lambda c: fitting.offered(c, self._claim.run_id, proposals, values))
-        looked = fitting.look(offer) if offer is not None else None
+        parts = self._file.read(lambda c: fitting.offered(c, self._claim.run_id, proposals, values))
+        looked = fitting.look(parts)
         return self._file.write(
             lambda tx: commits.commit_proposals(tx, self._claim, proposals, values, looked), SystemClock()
         )

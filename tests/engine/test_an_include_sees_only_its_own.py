@@ -3,7 +3,20 @@
 import sqlite3
 from typing import Any
 
-from lockgate import Context, Workflow, allow, checkpoint, compute, edge, exit_at, include, settings, switch_edge
+from lockgate import (
+    Context,
+    Workflow,
+    action,
+    allow,
+    checkpoint,
+    compute,
+    edge,
+    exit_at,
+    include,
+    manual,
+    settings,
+    switch_edge,
+)
 from lockgate.flow.fold import fold
 from lockgate.model.statuses import RunStatus
 from lockgate.store import heads
@@ -298,4 +311,35 @@ async def test_before_every_change_the_head_is_read_as_the_events_made_it(bench:
     assert reason == "completed"
     assert (max(depths), depths[-1]) == (3, 2)
     assert bench.result["output"]["exit"] == "done"
+    is_whole(bench)
+
+
+async def test_a_node_that_is_included_twice_has_an_effect_at_each_place(bench: Bench) -> None:
+    keys: list[str] = []
+
+    def send(ctx: Context) -> str:
+        assert ctx.effect is not None
+        keys.append(ctx.effect.key)
+        return "sent"
+
+    inner = Workflow("inner", start="send", nodes={"send": action(send, effect=manual("mail"))}, exits={"out": "send"})
+    outer = Workflow(
+        "outer",
+        start="a",
+        nodes={
+            "a": include(inner),
+            "b": include(inner),
+            "more": compute(lambda ctx: {"on": ctx.state.visit < 2}),
+            "end": compute(lambda ctx: None),
+        },
+        edges=[edge("a.out", "b"), edge("b.out", "more"), switch_edge("more", "$.on", {"true": "a", "false": "end"})],
+    )
+    assert await bench.go(outer) == "completed"
+    assert len(set(keys)) == len(keys) == 4
+    assert [(row.node_id, row.visit) for row in bench.detail.effects] == [
+        ("a/send", 1),
+        ("b/send", 1),
+        ("a/send", 2),
+        ("b/send", 2),
+    ]
     is_whole(bench)

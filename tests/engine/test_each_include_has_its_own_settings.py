@@ -179,3 +179,30 @@ async def test_the_longest_ids_keep_every_payload_small(bench: Bench) -> None:
     sizes = {event.type: len(stored(event.payload)) for event in bench.events}
     assert max(sizes.values()) < 3_000, sizes
     is_whole(bench)
+
+
+async def test_first_settings_are_a_function_of_the_input_that_the_child_gets(bench: Bench) -> None:
+    def first(given: Any) -> Any:
+        return {"speed": given["n"] * 2}
+
+    inner = Workflow(
+        "inner",
+        start="a",
+        nodes={"a": compute(lambda ctx: ctx.settings)},
+        exits={"out": "a"},
+        settings=settings(first, schema={"properties": {"speed": {"maximum": 9}}}),
+    )
+    outer = Workflow("outer", start="part", nodes={"part": include(inner, input=lambda ctx: ctx.input)})
+    assert await bench.go(outer, {"n": 4}) == "completed"
+    assert bench.result == {"exit": "out", "output": {"speed": 8}}
+    assert scopes(bench) == [("part", 1, 0, 8)]
+    is_whole(bench)
+    for given, reason in (
+        ({"n": 5}, "RouteError: what the settings of 'part' begin with does not fit: $.speed: maximum 9, got 10"),
+        ({"m": 5}, "KeyError: 'n'"),
+        ({"n": "x" * (128 << 10)}, "PayloadError: $settings: at most 262144 bytes, got 262156 bytes"),
+    ):
+        assert await bench.go(outer, given) == "failed"
+        assert bench.run.error_summary == f"part: {reason}"
+        assert bench.types == ["node_started", "node_failed", "run_failed"]
+        is_whole(bench)

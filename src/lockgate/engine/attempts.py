@@ -16,7 +16,7 @@ from lockgate.engine.kinds.effectful import settle
 from lockgate.engine.perform import Opening
 from lockgate.engine.routes import switch_value
 from lockgate.engine.updates import Commit, Updates
-from lockgate.engine.values import Values, value_of
+from lockgate.engine.values import Values
 from lockgate.engine.visit import Done, Surroundings, Visit, Waits, flush_streams
 from lockgate.flow.authoring.nodes import AgentNode
 from lockgate.flow.authoring.workflow import Workflow
@@ -110,7 +110,7 @@ class Attempts:
         graph = self._workflow.graph
         if graph.is_settings_route(visit.node_id):
             return await self._route(visit, done)
-        if graph.output_schema(visit.node_id) is not None:
+        if graph.is_held(visit.node_id):
             return await self._offer(visit, done)
         await self._hold(visit, Outcome.OK, done=done)
         return False
@@ -175,10 +175,9 @@ class Attempts:
         output = done.value.hash if done is not None else None
         error = problem.value.hash if problem is not None else None
         values = [part.value for part in (done, problem) if part is not None]
-        entered = self._workflow.graph.mounts.get(visit.node_id) if done is not None else None
-        first = value_of(entered.settings.initial) if entered is not None and entered.settings is not None else None
-        if first is not None:
-            values.append(first)
+        settings = done.settings if done is not None else None
+        if settings is not None:
+            values.append(settings)
         for value in values:
             self._values.add(value)
         switch = self._switch(visit.node_id, outcome, output, error)
@@ -191,7 +190,7 @@ class Attempts:
             error_summary=summary,
             prompt_hash=done.prompt_hash if done is not None else None,
             switch_value=switch,
-            settings_hash=first.hash if first is not None else None,
+            settings_hash=settings.hash if settings is not None else None,
         )
         step = StepRef(
             node_id=visit.node_id,

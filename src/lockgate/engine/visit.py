@@ -34,10 +34,11 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The node's output; `prompt_hash` names the prompt that led to it."""
+    """The node's output; `prompt_hash` names the prompt that led to it, `settings` are an include's at first."""
 
     value: Value
     prompt_hash: str | None = None
+    settings: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

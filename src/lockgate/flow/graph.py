@@ -86,13 +86,15 @@ class SettingsSpec(Struct, frozen=True, forbid_unknown_fields=True):
 class Mount(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An included workflow: `exits` maps each exit to the node whose output it takes out.
 
-    `max_steps` limits one invocation. The nodes stand among the graph's own, under the mount's path.
+    `max_steps` limits one invocation. The nodes stand among the graph's own, under the mount's path. With
+    `computed` the first settings are a function of the input.
     """
 
     workflow: str
     max_steps: int
     exits: dict[str, str]
     settings: SettingsSpec | None = None
+    computed: bool = False
 
 
 class Graph(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
@@ -151,9 +153,18 @@ class Graph(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True,
         spec = self.node(node_id)
         return spec.contract if spec.kind is NodeKind.AGENT or self.is_passage(node_id) else None
 
+    def first_settings_schema(self, node_id: str) -> dict[str, Any] | bool | None:
+        """The JSON Schema that the first settings of an include have to meet, where a function makes them."""
+        mount = self.mounts.get(node_id)
+        return mount.settings.schema if mount is not None and mount.computed and mount.settings is not None else None
+
+    def is_held(self, node_id: str) -> bool:
+        """Whether what the node gives is held against a schema before it is taken."""
+        return self.output_schema(node_id) is not None or self.first_settings_schema(node_id) is not None
+
     @property
-    def has_output_schemas(self) -> bool:
-        return any(self.output_schema(node_id) is not None for node_id in self.nodes)
+    def has_schemas(self) -> bool:
+        return any(self.is_held(node_id) for node_id in self.nodes)
 
     def open_after(self, node_id: str, outcome: str) -> tuple[str, ...]:
         """The mounts that are entered and not left once `node_id` ended with `outcome`, the outermost first."""

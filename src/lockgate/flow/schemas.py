@@ -40,10 +40,11 @@ def check_schemas(graph: Graph, file: str | None = None) -> None:
     for node, spec in graph.nodes.items():
         value = "input" if node in graph.mounts else "output"
         _check(spec.contract, f"the schema of its {value}", file, node)
-    for settings in (graph.settings, *(mount.settings for mount in graph.mounts.values())):
+    every = [(graph.settings, "settings" in graph.computed)]
+    every += [(mount.settings, mount.computed) for mount in graph.mounts.values()]
+    for settings, is_computed in every:
         if settings is not None:
             _check(settings.schema, "the schema of the settings", file)
-            is_computed = settings is graph.settings and "settings" in graph.computed
             problem = None if is_computed else mismatch(settings.schema, settings.initial)
             if problem is not None:
                 raise DefinitionError(f"the initial settings at {problem.path}: {problem.reason}", file=file)

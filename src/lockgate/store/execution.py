@@ -40,7 +40,7 @@ class StoreExecution:
             )
             raise
         graph = remembered(continuation.definition_digest)
-        self._has_schemas = graph is None or graph.has_output_schemas
+        self._has_schemas = graph is None or graph.has_schemas
         return continuation
 
     async def commit_transition(self, proposals: Sequence[AnyProposal], values: Sequence[Value] = ()) -> Reply:
@@ -56,8 +56,8 @@ class StoreExecution:
         """The output held against its node's schema, in a thread: it may take long, and others go on meanwhile."""
         if not self._has_schemas:
             return None
-        offer = await self.store.read(lambda connection: offered(connection, self.claim.run_id, proposals, values))
-        return None if offer is None else await asyncio.to_thread(look, offer)
+        parts = await self.store.read(lambda connection: offered(connection, self.claim.run_id, proposals, values))
+        return await asyncio.to_thread(look, parts) if parts else None
 
     async def read_value(self, hash: str) -> bytes:
         """A stored value by its hash. Raises NotFound."""

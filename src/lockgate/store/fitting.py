@@ -1,7 +1,7 @@
 """Outputs against the JSON Schemas that their nodes have for them: looked at before the transaction that takes them.
 
-It may take long for a large value, and the store is not to be locked meanwhile. The transaction takes no output
-that was not looked at.
+So are the first settings of an include, where a function made them. It may take long for a large value, and the
+store is not to be locked meanwhile. The transaction takes nothing that was not looked at.
 """
 
 import sqlite3
@@ -20,62 +20,81 @@ from lockgate.store import heads
 from lockgate.store.reads.values import value
 
 
-class Offered(Record, frozen=True, kw_only=True):
-    """An output that finishes its node, and the schema that it has to meet; `what` names it for people."""
+class Part(Record, frozen=True, kw_only=True):
+    """A value with the schema that it has to meet; `what` names it for people."""
 
     what: str
     schema: Schema
-    output_hash: str
+    hash: str
     content: bytes
 
 
 class Looked(Record, frozen=True, kw_only=True):
-    """An output that was looked at; `problem` says why it does not fit."""
+    """Values that were looked at, by hash; `problem` says why the first of them that does not fit does not."""
 
-    output_hash: str
+    hashes: frozenset[str]
     problem: str | None
 
 
 def offered(
     connection: sqlite3.Connection, run_id: str, proposals: Sequence[AnyProposal], values: Sequence[Value]
-) -> Offered | None:
-    """What has to be looked at before these proposals are committed; None where nothing has."""
+) -> tuple[Part, ...]:
+    """What has to be looked at before these proposals are committed; most often nothing has."""
     finish = _finish(proposals)
-    if finish is None or finish.output_hash is None:
-        return None
+    if finish is None:
+        return ()
+    given = {each.hash: each.content for each in values}
+    parts = []
     try:
         head = heads.head(connection, run_id)
-        schema = _schema(head)
-        if head.attempt is None or schema is None:
-            return None
-        known = next((given.content for given in values if given.hash == finish.output_hash), None)
-        content = value(connection, finish.output_hash) if known is None else known
+        leaves = head.attempt is not None and exit_of(head.attempt.node_id) is not None
+        for what, schema, hash in _due(head, finish):
+            content = given[hash] if hash in given else value(connection, hash)
+            if leaves:
+                # An exit's output is {exit, output}: the schema is about what the child made.
+                content = bytes(msgspec.json.decode(content, type=_Left).output)
+            parts.append(Part(what=what, schema=schema, hash=hash, content=content))
     except LockgateError:
         # The transaction meets the same, and says it.
+        return ()
+    return tuple(parts)
+
+
+def look(parts: Sequence[Part]) -> Looked | None:
+    """Whether all of it fits, and if not, where, and what was seen."""
+    if not parts:
         return None
-    node_id = head.attempt.node_id
-    # An exit's output is {exit, output}: the schema is about what the child made.
-    content = bytes(msgspec.json.decode(content, type=_Left).output) if exit_of(node_id) is not None else content
-    what = f"the {'input' if node_id in head.graph.mounts else 'output'} at {node_id!r}"
-    return Offered(what=what, schema=schema, output_hash=finish.output_hash, content=content)
-
-
-def look(offer: Offered) -> Looked:
-    """Whether the output fits, and if not, where, and what was seen."""
-    found = mismatch(offer.schema, msgspec.json.decode(offer.content))
-    problem = None if found is None else f"{offer.what} does not fit: {found.path}: {found.reason}"
-    return Looked(output_hash=offer.output_hash, problem=problem)
+    problem = next((told for told in map(_problem, parts) if told is not None), None)
+    return Looked(hashes=frozenset(part.hash for part in parts), problem=problem)
 
 
 def require_fit(head: RunHead, proposals: Sequence[AnyProposal], looked: Looked | None) -> None:
-    """Raises Refused `unfit_value`, or `unchecked_output` for an output that was not looked at."""
+    """Raises Refused `unfit_value`, or `unchecked_output` for what was not looked at."""
     finish = _finish(proposals)
-    if finish is None or _schema(head) is None:
-        return
-    if looked is None or looked.output_hash != finish.output_hash:
-        raise Refused("unchecked_output", f"the output of {finish.attempt_id} was not held against its schema")
-    if looked.problem is not None:
+    due = _due(head, finish) if finish is not None else []
+    for what, _, hash in due:
+        if looked is None or hash not in looked.hashes:
+            raise Refused("unchecked_output", f"{what} was not held against its schema")
+    if due and looked is not None and looked.problem is not None:
         raise Refused("unfit_value", looked.problem)
+
+
+def _due(head: RunHead, finish: FinishAttempt) -> list[tuple[str, Schema, str]]:
+    """What a finish has to meet: what it is called, the schema, and the hash of the value."""
+    if head.attempt is None:
+        return []
+    node_id, graph = head.attempt.node_id, head.graph
+    output = "input" if node_id in graph.mounts else "output"
+    every = (
+        (f"the {output} at {node_id!r}", graph.output_schema(node_id), finish.output_hash),
+        (f"what the settings of {node_id!r} begin with", graph.first_settings_schema(node_id), finish.settings_hash),
+    )
+    return [(what, schema, hash) for what, schema, hash in every if schema is not None and hash is not None]
+
+
+def _problem(part: Part) -> str | None:
+    found = mismatch(part.schema, msgspec.json.decode(part.content))
+    return None if found is None else f"{part.what} does not fit: {found.path}: {found.reason}"
 
 
 class _Left(msgspec.Struct):
@@ -85,7 +104,3 @@ class _Left(msgspec.Struct):
 def _finish(proposals: Sequence[AnyProposal]) -> FinishAttempt | None:
     first = proposals[0] if proposals else None
     return first if isinstance(first, FinishAttempt) and first.outcome is Outcome.OK else None
-
-
-def _schema(head: RunHead) -> Schema | None:
-    return None if head.attempt is None else head.graph.output_schema(head.attempt.node_id)

@@ -65,7 +65,8 @@ def include(workflow: "Workflow", *, input: Any = None) -> IncludeNode:
 
     `input` is the child's input: a JSON value, or a function of the parent's context that gives it. The child sees
     only what is its own: its input, the outputs and steps of this invocation, its settings. The parent sees
-    {"exit": name, "output": ...} at ctx.outputs["review"]. An input that the child does not take fails the entry.
+    {"exit": name, "output": ...} at ctx.outputs["review"]. An input that the child does not take fails the entry,
+    and with it the run. The child's steps count for its own max_steps and for those of whoever includes it.
     """
     from lockgate.flow.authoring.workflow import Workflow
 
@@ -169,9 +170,6 @@ def _check_child(name: str, mount: str, child: "Workflow") -> None:
         raise DefinitionError(f"the workflow includes itself: {' → '.join(chain)}", node=mount)
     if not child.exits:
         raise DefinitionError(f"the workflow {child.name!r} has no exits, so nothing can include it", node=mount)
-    if "settings" in child.functions:
-        reason = f"the settings of {child.name!r} are a function of the input: only those of the outermost can be"
-        raise DefinitionError(reason, node=mount)
     taken = {exit.node for exit in child.exits.values()}
     left = set(child.nodes) - taken - {edge.source for edge in child.edges}
     if left:
@@ -205,6 +203,7 @@ def _put(mount: str, child: "Workflow", flat: dict[str, Node], ways: list[Edge],
         max_steps=child.max_steps,
         exits={name: inside(exit.node) for name, exit in child.exits.items()},
         settings=_settings(child.graph.settings, inside),
+        computed="settings" in child.functions,
     )
     for path, nested in child.graph.mounts.items():
         exits = {name: inside(node_id) for name, node_id in nested.exits.items()}

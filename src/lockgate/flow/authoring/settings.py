@@ -31,9 +31,9 @@ def settings(initial: Any, *, schema: Any = None, rules: Iterable[SettingsRule] 
     """A JSON value that people may change while the run goes on; each attempt keeps what it saw.
 
     `initial` is the value, or a function of the input that gives it when a run is started or restarted, within
-    30 s. `schema` is the JSON Schema that it and every change must meet; there is no function for that, since
-    whoever changes settings does not load the workflow's file. `rules` say who may change what: without a rule
-    nobody may. The value has at most 256 KiB.
+    30 s; of an include, each time that it is entered. `schema` is the JSON Schema that it and every change must
+    meet; there is no function for that, since whoever changes settings does not load the workflow's file. `rules`
+    say who may change what: without a rule nobody may. The value has at most 256 KiB.
     """
     content = b"null"
     try:
