@@ -118,23 +118,25 @@ def first_scope(event: ev.Event, mount: str, invocation: int, steps: int, initia
 
 def settings_changed(head: RunHead, event: ev.Event, payload: ev.SettingsChanged) -> Enacted:
     changed = payload.settings
-    scopes = tuple(
-        replace(scope, settings=changed)
-        if scope.settings is not None and scope.settings.scope_id == changed.scope_id
-        else scope
-        for scope in head.scopes
-    )
+    place = [scope.mount for scope in head.scopes].index(changed.mount_path)
+    known = head.scopes[place]
+    assert known.settings is not None
+    assert (known.settings.scope_id, known.invocation) == (changed.scope_id, changed.invocation)
+    scopes = (*head.scopes[:place], replace(known, settings=changed), *head.scopes[place + 1 :])
     return replace(head, scopes=scopes), (changed, payload.change)
 
 
 def include_entered(head: RunHead, event: ev.Event, payload: ev.IncludeEntered) -> Enacted:
+    assert payload.mount_path in head.graph.mounts
     scope = first_scope(event, payload.mount_path, payload.invocation, head.run.steps, payload.settings_hash)
     rows = () if scope.settings is None else (scope.settings,)
     return replace(head, scopes=(*head.scopes, scope)), rows
 
 
 def include_exited(head: RunHead, event: ev.Event, payload: ev.IncludeExited) -> Enacted:
-    return replace(head, scopes=head.scopes[:-1]), ()
+    *outer, left = head.scopes
+    assert (left.mount, left.invocation) == (payload.mount_path, payload.invocation)
+    return replace(head, scopes=tuple(outer)), ()
 
 
 def queued(head: RunHead, event: ev.Event, payload: ev.RunQueued) -> Enacted:
