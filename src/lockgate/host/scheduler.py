@@ -8,6 +8,7 @@ for a slot.
 import asyncio
 from collections.abc import Collection
 
+from lockgate.host.launches import Claimed
 from lockgate.host.ledger import Ledger, Outlook
 from lockgate.host.output import OutputDesk
 from lockgate.host.processes import reap_orphans
@@ -85,7 +86,7 @@ class Scheduler:
             # What was due just now and was not claimed cannot be: its rows or its definition are damaged.
             if self._drain and not self._tasks and (outlook.available_in_ms is None or outlook.available_in_ms <= 0):
                 return
-            if len(self._tasks) < self._capacity or outlook.available_in_ms is not None:
+            if self._has_room or outlook.available_in_ms is not None:
                 await self._standby.prepare()
             await self._sleep(self._seconds_until(outlook))
         raise self._failure
@@ -110,7 +111,7 @@ class Scheduler:
             moments.append(SOON_S)
         if outlook.deadline_in_ms is not None:
             moments.append(outlook.deadline_in_ms / 1000 if outlook.deadline_in_ms > 0 else SOON_S)
-        if outlook.available_in_ms is not None and outlook.available_in_ms > 0 and len(self._tasks) < self._capacity:
+        if outlook.available_in_ms is not None and outlook.available_in_ms > 0 and self._has_room:
             moments.append(outlook.available_in_ms / 1000)
         return min(moments)
 
@@ -128,16 +129,31 @@ class Scheduler:
 
     async def _fill(self) -> bool:
         """Whether a run was claimed."""
-        before = len(self._tasks)
-        while len(self._tasks) < self._capacity:
+        any_claimed = False
+        while self._has_room:
             process = await self._standby.prepare()
             claimed = await self._ledger.claim_next(self._active.keys(), process)
             if claimed is None:
                 break
-            self._launch(Supervisor(claimed, self._standby.take(), self._ledger, self._output, self.has_orphans))
-        return len(self._tasks) > before
+            any_claimed = True
+            self._launch(claimed)
+        return any_claimed
 
-    def _launch(self, supervisor: Supervisor) -> None:
+    @property
+    def _has_room(self) -> bool:
+        """A worker that has given its run back only has to exit; the next one need not wait for that."""
+        executing = sum(1 for one in self.active if one.has_claim)
+        return executing < self._capacity and len(self._active) < 2 * self._capacity
+
+    def _launch(self, claimed: Claimed) -> None:
+        supervisor = Supervisor(
+            claimed,
+            self._standby.take(),
+            self._ledger,
+            self._output,
+            leaves=self._woken.set,
+            has_orphans=self.has_orphans,
+        )
         task = asyncio.create_task(supervisor.run(), name=f"run {supervisor.run_id}")
         self._active[supervisor.run_id] = supervisor
         self._tasks[task] = supervisor

@@ -46,14 +46,20 @@ class Supervisor:
         spawned: Spawned | OSError,
         ledger: Ledger,
         output: OutputDesk,
+        *,
+        leaves: Callable[[], None],
         has_orphans: Callable[[], bool],
     ) -> None:
-        """`has_orphans` tells whether a dead worker may have left anything; looking for it costs more than the rest."""
+        """`leaves` is told that the worker has only to exit, if it has not done so.
+
+        `has_orphans` says whether a dead worker may have left anything: looking for that costs more than the rest.
+        """
         self.claimed = claimed
         self._spawned = spawned
         self._ledger = ledger
         self._execution = ledger.execution(claimed)
         self._output = output
+        self._leaves = leaves
         self._has_orphans = has_orphans
         self._stopped: str | None = None
         self._stop = asyncio.Event()
@@ -109,6 +115,7 @@ class Supervisor:
         exited = asyncio.create_task(until_exit(spawned.pid))
         try:
             breach = await self._watch(session, serving, exited)
+            self._leaves()
             await self._end(spawned.pid, session, serving, exited)
             timed_out = await self._settle_overtime(session)
         finally:
