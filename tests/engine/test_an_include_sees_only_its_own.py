@@ -343,3 +343,42 @@ async def test_a_node_that_is_included_twice_has_an_effect_at_each_place(bench: 
         ("b/send", 2),
     ]
     is_whole(bench)
+
+
+async def test_visits_are_counted_in_the_invocation_also_after_another_worker_took_it(bench: Bench) -> None:
+    seen_visits: list[tuple[str, int]] = []
+
+    def draft(ctx: Context) -> dict[str, bool]:
+        seen_visits.append((ctx.state.node, ctx.state.visit))
+        return {"again": ctx.state.visit < 2}
+
+    def count(ctx: Context) -> dict[str, bool]:
+        seen_visits.append((ctx.state.node, ctx.state.visit))
+        return {"more": ctx.state.visit < 3}
+
+    inner = Workflow(
+        "inner",
+        start="draft",
+        nodes={"draft": compute(draft), "ask": checkpoint("Well?"), "redo": compute(draft), "end": compute(draft)},
+        edges=[
+            switch_edge("draft", "$.again", {"true": "ask", "false": "redo"}),
+            edge("ask", "draft"),
+            edge("redo", "end"),
+        ],
+        exits={"out": "end"},
+    )
+    outer = Workflow(
+        "outer",
+        start="part",
+        nodes={"part": include(inner), "count": compute(count), "over": compute(lambda ctx: 0)},
+        edges=[edge("part.out", "count"), switch_edge("count", "$.more", {"true": "part", "false": "over"})],
+    )
+    assert await bench.go(outer) == "waiting"
+    for _ in range(3):
+        bench.submit(None)
+        reason = await bench.work()
+    assert reason == "completed"
+    each = [("draft", 1), ("draft", 2), ("redo", 1), ("end", 1)]
+    assert seen_visits == [*each, ("count", 1), *each, ("count", 2), *each, ("count", 3)]
+    assert [row.visit for row in bench.attempts if row.node_id == "part/draft"] == [1, 2, 3, 4, 5, 6]
+    is_whole(bench)

@@ -26,6 +26,7 @@ HOT = [
     ("attempts", "newest_of_node"),
     ("attempts", "latest_of_node"),
     ("attempts", "entered"),
+    ("attempts", "visits_before"),
     ("attempts", "last_step"),
     ("attempts", "last_attempts"),
     ("attempts", "intervals"),

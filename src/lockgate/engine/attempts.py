@@ -140,7 +140,7 @@ class Attempts:
             return False
         (rebound,) = await self._journal.commit(RetryRoute(attempt_id=visit.attempt_id))
         state = visit.context.state
-        again = self._visit(visit.node_id, visit.attempt_id, visit.ordinal, state.attempt_number, state.visit)
+        again = self._visit(visit.node_id, visit.attempt_id, visit.ordinal, state.attempt_number, visit.number)
         again.retries = visit.retries + 1
         await self._bind(again, rebound["settings_hash"])
         return await self._end(again, self._work(again, visit.limit_ms, ()))
@@ -199,7 +199,7 @@ class Attempts:
             error_hash=error,
             error_summary=summary,
             switch_value=switch,
-            visit=visit.context.state.visit,
+            visit=visit.number,
             ordinal=visit.ordinal,
             step_index=self._history.steps,
         )
@@ -220,7 +220,7 @@ class Attempts:
             node=local_id(node_id),
             attempt_id=attempt_id,
             attempt_number=number,
-            visit=visit,
+            visit=self._history.visit_in(node_id, visit),
             steps=self._history.steps_in(mount),
         )
         self._around.environment.update(
@@ -239,6 +239,7 @@ class Attempts:
             node=self._workflow.nodes[node_id],
             attempt_id=attempt_id,
             ordinal=ordinal,
+            number=visit,
             journal=self._journal,
             values=self._values,
             caller=self._caller,

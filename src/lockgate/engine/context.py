@@ -12,8 +12,7 @@ T = TypeVar("T")
 class State:
     """Where the workflow stands. `steps` is the number of finished attempts before this one.
 
-    In an include, `workflow` and `node` are the child's own names and `steps` are those of this invocation; `visit`
-    counts over the whole run, since it tells effects apart.
+    In an include, `workflow` and `node` are the child's own names, and `steps` and `visit` count in this invocation.
     """
 
     run_id: str

@@ -27,6 +27,7 @@ class History:
         self.last = continuation.last
         self._values = values
         self._latest = {step.node_id: step for step in continuation.results}
+        self._before = dict(continuation.before)
 
     async def fetch(self) -> None:
         """Makes every value that a function may ask for available."""
@@ -35,6 +36,8 @@ class History:
     def add(self, step: StepRef) -> None:
         if not self._graph.is_passage(step.node_id):
             self.steps += 1
+        if step.node_id in self._graph.mounts:
+            self._before.update({id: known.visit for id, known in self._latest.items() if mount_of(id) == step.node_id})
         self.last = step
         self._latest[step.node_id] = step
         if self._values.is_crowded:
@@ -46,6 +49,10 @@ class History:
     def steps_in(self, mount: str) -> int:
         """How many steps the present invocation has made, with all that it includes."""
         return self.steps if mount == ROOT_MOUNT else self.steps - self._latest[mount].step_index
+
+    def visit_in(self, node_id: str, visit: int) -> int:
+        """Which visit of the node in the present invocation of its workflow a visit of the run is."""
+        return visit - self._before.get(node_id, 0)
 
     def over_limit(self, node_id: str) -> str | None:
         """Which workflow may make no step more, if `node_id` comes next; None where it may begin."""

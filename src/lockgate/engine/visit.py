@@ -48,13 +48,14 @@ class Waits:
 
 @dataclass(slots=True, kw_only=True)
 class Visit:
-    """`applying` is the effect that this attempt has reserved and not settled; `retries` counts how often a
-    settings route has decided again."""
+    """`number` is which visit of its node it is in the whole run. `applying` is the effect that this attempt has
+    reserved and not settled; `retries` counts how often a settings route has decided again."""
 
     node_id: str
     node: Node
     attempt_id: str
     ordinal: int
+    number: int
     journal: Journal
     values: Values
     caller: Caller

@@ -70,7 +70,10 @@ class CurrentAttempt(Record, frozen=True, kw_only=True):
 
 
 class Continuation(Record, frozen=True, kw_only=True):
-    """What `ready` hands to the worker: the last step, the latest result of each node, and the woken attempt."""
+    """What `ready` hands to the worker: the last step, the latest result of each node, and the woken attempt.
+
+    `before` are the visits of nodes in the includes that go on, as many as there were before the present invocation.
+    """
 
     run_id: str
     workflow: str
@@ -81,6 +84,7 @@ class Continuation(Record, frozen=True, kw_only=True):
     last: StepRef | None
     results: tuple[StepRef, ...]
     current: CurrentAttempt | None
+    before: dict[str, int]
 
 
 class CheckpointState(Record, frozen=True, kw_only=True):

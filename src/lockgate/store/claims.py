@@ -9,6 +9,7 @@ import msgspec
 from lockgate.flow import transitions as t
 from lockgate.flow.claims import LONGEST_RETRY_MS
 from lockgate.flow.head import RunHead
+from lockgate.flow.mounts import mount_of
 from lockgate.flow.sources import changed
 from lockgate.model.encoding import sha256
 from lockgate.model.errors import Refused, SourceChanged
@@ -197,7 +198,21 @@ def _continuation(connection: sqlite3.Connection, head: RunHead) -> Continuation
         last=_step(read_row(AttemptRow, newest)) if newest is not None else None,
         results=tuple(results),
         current=_current(head),
+        before=_before(connection, head),
     )
+
+
+def _before(connection: sqlite3.Connection, head: RunHead) -> dict[str, int]:
+    """How often the nodes of the includes that go on were visited in earlier invocations."""
+    inside = {scope.mount for scope in head.scopes[1:] if scope.invocation > 1}
+    found: dict[str, int] = {}
+    for node in head.graph.nodes if inside else ():
+        if (mount := mount_of(node)) in inside:
+            named = {"run_id": head.run.run_id, "node_id": node, "mount": mount}
+            row = connection.execute(_ATTEMPTS["visits_before"], named).fetchone()
+            if row is not None:
+                found[node] = row[0]
+    return found
 
 
 def _current(head: RunHead) -> CurrentAttempt | None:

@@ -58,7 +58,7 @@ async def _apply(
     state = visit.context.state
     visit.context.effect = visit.applying = EffectState(
         effect_id=reserved["effect_id"],
-        key=f"{state.run_id}:{effect.type}:{visit.node_id}:{state.visit}",
+        key=f"{state.run_id}:{effect.type}:{visit.node_id}:{visit.number}",
         type=effect.type,
         recovery=str(effect.recovery),
     )

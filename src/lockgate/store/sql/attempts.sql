@@ -57,6 +57,14 @@ LEFT JOIN workflow_settings s ON s.run_id = a.run_id AND s.mount_path = a.node_i
 WHERE a.run_id = :run_id AND a.node_id = :mount AND a.step_index IS NOT NULL
 ORDER BY a.attempt_number DESC LIMIT 1;
 
+-- visits_before: the visits of a node inside an include before this was entered last
+SELECT a.visit FROM node_attempts a
+WHERE a.run_id = :run_id AND a.node_id = :node_id AND a.step_index IS NOT NULL AND +a.ordinal < (
+    SELECT e.ordinal FROM node_attempts e
+    WHERE e.run_id = :run_id AND e.node_id = :mount AND e.step_index IS NOT NULL
+    ORDER BY e.attempt_number DESC LIMIT 1)
+ORDER BY a.attempt_number DESC LIMIT 1;
+
 -- last_step: the newest finished attempt of a run
 SELECT a.* FROM node_attempts a
 WHERE a.run_id = :run_id AND a.step_index IS NOT NULL ORDER BY a.ordinal DESC LIMIT 1;
