@@ -59,6 +59,17 @@ def test_files_that_import_each_other_are_refused_with_the_way_round(lockgate: C
     assert said.error["message"].endswith("the files import each other: paper.py → review.py → paper.py")
 
 
+def test_what_is_wrong_with_an_included_file_is_told_with_its_line(lockgate: Command, shelf: Path) -> None:
+    (shelf / "review.py").write_text(REVIEW.replace('"done": "said"', '"done": "ask"'))
+    message = lockgate("check", "paper", "--json").error["message"]
+    assert message.endswith(
+        "paper.py, node 'ask': line 3: review.py, line 4: the exit 'done' names a node that leads on, to said"
+    )
+    (shelf / "review.py").write_text(REVIEW.replace('checkpoint("What do you say?")', 'checkpoint("")'))
+    message = lockgate("check", "paper", "--json").error["message"]
+    assert "paper.py, node 'ask': line 3: review.py, line 7: the summary of a checkpoint must be" in message
+
+
 def test_the_graph_shows_what_stands_inside(lockgate: Command, shelf: Path) -> None:
     lines = [line.split(maxsplit=1) for line in lockgate("graph", "paper").out.splitlines()[2:]]
     assert [line[0] for line in lines] == ["▸", "review", "review/ask", "review/said", "review.done", "print"]

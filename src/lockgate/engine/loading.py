@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from lockgate.engine.locating import import_circle, node_at, place_of
+from lockgate.engine.locating import import_circle, node_at, other_file, place_of
 from lockgate.engine.places import project_dir as project_dir_of
 from lockgate.engine.sources import measure
 from lockgate.flow.authoring.workflow import Workflow
@@ -59,7 +59,7 @@ def _execute(file: Path, content: bytes, root: Path) -> ModuleType:
     except SyntaxError as problem:
         raise DefinitionError(_syntax(problem, file), file=str(file)) from problem
     except (Exception, SystemExit) as problem:
-        raise _refusal(problem, file, content) from problem
+        raise _refusal(problem, file, content, root) from problem
     finally:
         del os.environ[LOADING]
     return module
@@ -76,19 +76,26 @@ def refuse_while_loading() -> None:
         raise DefinitionError(reason, file=file)
 
 
-def _refusal(problem: BaseException, file: Path, content: bytes) -> DefinitionError:
-    """What is wrong with the file, with the line and, where the text tells it, the node."""
+def _refusal(problem: BaseException, file: Path, content: bytes, root: Path) -> DefinitionError:
+    """What is wrong with the file or one that it imports, with the line and, where the text tells it, the node."""
     place = place_of(problem, file)
+    where = f"line {place[0]}: "
+    circle = import_circle(problem)
+    other = None if circle else other_file(problem, file, root)
+    if other is not None:
+        path, place = other
+        where += f"{path.name}, line {place[0]}: "
+        content = path.read_bytes()
     node = problem.node if isinstance(problem, DefinitionError) else None
     if isinstance(problem, DefinitionError):
         reason = problem.reason
     elif isinstance(problem, SystemExit):
         reason = "it calls sys.exit while it is loaded"
-    elif circle := import_circle(problem):
+    elif circle:
         reason = f"the files import each other: {' → '.join(circle)}"
     else:
         reason = f"{type(problem).__name__}: {problem}"
-    return DefinitionError(f"line {place[0]}: {reason}", file=str(file), node=node or node_at(content, place))
+    return DefinitionError(f"{where}{reason}", file=str(file), node=node or node_at(content, place))
 
 
 def _syntax(problem: SyntaxError, file: Path) -> str:

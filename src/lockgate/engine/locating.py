@@ -9,12 +9,26 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
+_OWN = Path(__file__).resolve().parents[1]
+
 
 def place_of(problem: BaseException, file: Path) -> tuple[int, int]:
     """The line (from 1) and column (from 0, in bytes) of the file at which the error passed through last."""
     frames = traceback.extract_tb(problem.__traceback__)
     frame = next((frame for frame in reversed(frames) if frame.filename == str(file)), None)
     return (0, 0) if frame is None else (frame.lineno or 0, getattr(frame, "colno", None) or 0)
+
+
+def other_file(problem: BaseException, file: Path, root: Path) -> tuple[Path, tuple[int, int]] | None:
+    """The imported file of the project from which the error came, and the place in it; None where it came from
+    `file` itself."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    for frame in reversed(frames):
+        path = Path(frame.filename)
+        if path == file or (path.is_relative_to(root) and not path.is_relative_to(_OWN)):
+            place = (frame.lineno or 0, getattr(frame, "colno", None) or 0)
+            return None if path == file else (path, place)
+    return None
 
 
 def import_circle(problem: BaseException) -> list[str]:
