@@ -103,6 +103,10 @@ def test_a_graph_without_includes_has_the_document_that_it_always_had() -> None:
         (edge("review.done", "review/good"), "names 'review/good', a node inside an include: in by 'review', out by"),
         (edge("review/good", "publish"), "names 'review/good', a node inside an include"),
         (edge("publish", "review.done"), "leads to an exit of 'review': in by 'review'"),
+        (
+            switch_edge("review.done", "$result.outcome", {"ok": "publish", "failed": "review"}),
+            "the edge review.done → publish, review switches on $result.outcome: an exit that fails ends the run",
+        ),
         (edge("publish.done", "review"), "starts at an unknown node 'publish.done'"),
     ],
 )

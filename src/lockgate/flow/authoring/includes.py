@@ -147,6 +147,8 @@ def _check_edge(edge: Edge, included: Mapping[str, IncludeNode]) -> None:
     if dot and mount in included and exit not in included[mount].child.exits:
         known = _exits(mount, included[mount])
         raise DefinitionError(f"{shown} names an exit {exit!r} that {mount!r} has not: {known}")
+    if dot and mount in included and edge.switch is not None and edge.switch.on.startswith("$result."):
+        raise DefinitionError(f"{shown} switches on {edge.switch.on}: an exit that fails ends the run")
     for place in (edge.source, *edge.targets):
         inside = place.partition("/")[0]
         if "/" in place and inside in included:
