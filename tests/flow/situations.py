@@ -60,7 +60,7 @@ def named(head: RunHead, now: Now) -> str:
         return "answered"
     assert (queue, request) == ("parked", "pending"), found
     deadline = head.request.deadline_at if head.request else None
-    return "overdue" if deadline is not None and now.wall_ms > deadline else "waiting"
+    return "overdue" if deadline is not None and max(now.wall_ms, head.run.last_at) > deadline else "waiting"
 
 
 def _held(found: tuple[str, str, bool, bool, str, str, str], head: RunHead, now: Now) -> str:

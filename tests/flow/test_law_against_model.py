@@ -238,7 +238,7 @@ class LawMachine(RuleBasedStateMachine):
     def answer(self, choice: str, digest: str | None) -> None:
         driver, model = self.driver, self.model
         request = driver.pending
-        late = request.deadline_at is not None and driver.clock.wall_ms > request.deadline_at
+        late = request.deadline_at is not None and driver.time > request.deadline_at
         open_ = model.phase == "waiting" and model.node == "decide"
         known = model.node == "decide" and digest is None
         fits = known and not (open_ and model.paused)
@@ -254,7 +254,7 @@ class LawMachine(RuleBasedStateMachine):
     @rule()
     def expire(self) -> None:
         driver, model = self.driver, self.model
-        due = driver.clock.wall_ms >= (driver.pending.deadline_at or 0)
+        due = driver.time >= (driver.pending.deadline_at or 0)
         if self.attempt(due and not model.paused, driver.expire):
             model.phase = "answered"
             model.resolved += 1

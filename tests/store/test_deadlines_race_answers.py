@@ -20,7 +20,7 @@ from lockgate.flow import transitions as t
 from lockgate.flow.graph import VERSION, Edge, Graph, NodeSpec, Switch
 from lockgate.model.records import Receipt
 from lockgate.model.statuses import NodeKind, Outcome
-from lockgate.store import commands, reads
+from lockgate.store import commands, hosts, reads
 from lockgate.store.audit import audit
 from lockgate.store.claims import Owner
 from lockgate.store.openfile import OpenFile, open_file
@@ -304,6 +304,10 @@ def test_a_deadline_that_is_over_stays_so_when_the_clock_is_set_back(asking: Ask
     assert (
         request_document(asking.read(lambda connection: reads.request(connection, request)), now)["state"] == "overdue"
     )
+    # A host that has seen the later time, or finds it in the store, takes the default at once.
+    assert asking.read(hosts.latest_waiting) == deadline + 1
+    assert asking.read(lambda connection: hosts.deadline_in_ms(connection, now.wall_ms, deadline + 1)) == 0
+    assert asking.read(lambda connection: hosts.due_deadlines(connection, now.wall_ms, deadline + 1)) == (request,)
     assert asking.write(lambda tx: commands.expire(tx, request)).outcome == "accepted"
 
 

@@ -54,6 +54,8 @@ class Ledger:
         self._epoch = 0
         self._hurried = False
         self._told: set[str] = set()
+        self._latest = 0
+        """The latest wall time that is known of: the clock may have been set back since."""
         self._actor = hosts.host_actor(self.host_id)
 
     async def take_over(self, capacity: int) -> tuple[recovery.Orphan, ...]:
@@ -61,6 +63,8 @@ class Ledger:
         me = this_process()
         host = hosts.Identity(host_id=self.host_id, pid=me.pid, process_start=me.start, capacity=capacity)
         self._epoch, orphans = await self._write(lambda tx: recovery.take_over(tx, host))
+        latest = await self._read(hosts.latest_waiting)
+        self._latest = latest or 0
         return orphans
 
     async def leave(self, printed: Sequence[Printed]) -> None:
@@ -116,13 +120,13 @@ class Ledger:
 
     async def outlook(self) -> Outlook:
         now = self._store.clock.now()
+        self._latest = max(self._latest, now.wall_ms)
 
         def look(connection: "sqlite3.Connection") -> Outlook:
-            deadline, available = hosts.next_deadline(connection), hosts.next_available(connection, now.wall_ms)
             others = recovery.processes(connection)
             return Outlook(
-                deadline_in_ms=None if deadline is None else deadline - now.wall_ms,
-                available_in_ms=available,
+                deadline_in_ms=hosts.deadline_in_ms(connection, now.wall_ms, self._latest),
+                available_in_ms=hosts.next_available(connection, now.wall_ms),
                 is_abandoned=any(recovery.is_abandoned(held, now) for held in others),
                 is_shared=bool(others),
             )
@@ -132,7 +136,7 @@ class Ledger:
     async def take_due_defaults(self) -> bool:
         """Takes the defaults of the decisions whose deadline has passed; whether any was taken."""
         now_ms = self._store.clock.now().wall_ms
-        due = await self._read(lambda connection: hosts.due_deadlines(connection, now_ms))
+        due = await self._read(lambda connection: hosts.due_deadlines(connection, now_ms, self._latest))
         taken = False
         for request_id in due:
             # One run that cannot be read must not hold up the defaults of the others.

@@ -207,16 +207,31 @@ def worker_finished(
 # --- what is due -------------------------------------------------------------------------------------------
 
 
-def due_deadlines(connection: sqlite3.Connection, now_ms: int, limit: int = 100) -> tuple[str, ...]:
-    """The decisions whose default may be taken at this wall time, earliest first; paused runs wait."""
-    rows = connection.execute(_REQUESTS["due"], {"now": now_ms, "limit": limit}).fetchall()
+def due_deadlines(
+    connection: sqlite3.Connection, now_ms: int, latest_ms: int | None = None, limit: int = 100
+) -> tuple[str, ...]:
+    """The decisions whose default may be taken at this wall time, earliest first; paused runs wait.
+
+    `latest_ms` is the latest wall time that there was, where the clock has been set back since: a run that has gone
+    beyond its deadline by then is late already.
+    """
+    latest = max(now_ms, latest_ms or now_ms)
+    rows = connection.execute(_REQUESTS["due"], {"now": now_ms, "latest": latest, "limit": limit}).fetchall()
     return tuple(row[0] for row in rows)
 
 
-def next_deadline(connection: sqlite3.Connection) -> int | None:
-    """The wall time of the earliest deadline of a run that is not paused; it may be over already."""
+def deadline_in_ms(connection: sqlite3.Connection, now_ms: int, latest_ms: int | None = None) -> int | None:
+    """How many ms from now the next default is due, 0 or less where one is; None where none is to come."""
+    if latest_ms is not None and latest_ms > now_ms and due_deadlines(connection, now_ms, latest_ms, limit=1):
+        return 0
     row = connection.execute(_REQUESTS["next_deadline"]).fetchone()
-    return row[0] if row is not None else None
+    return row[0] - now_ms if row is not None else None
+
+
+def latest_waiting(connection: sqlite3.Connection) -> int | None:
+    """The newest time of any run that waits for a decision with a deadline."""
+    latest: int | None = connection.execute(_REQUESTS["latest_waiting"]).fetchone()[0]
+    return latest
 
 
 def next_available(connection: sqlite3.Connection, now_ms: int) -> int | None:

@@ -44,14 +44,18 @@ SELECT s.* FROM submissions s WHERE s.request_id = :request_id ORDER BY s.submit
 -- policy: the policy of an audience
 SELECT audience, users, self_approval FROM policies WHERE audience = :audience;
 
--- due: the decisions whose default may be taken now
+-- due: the decisions whose default may be taken now, or are late by the time of their own run; no run is beyond :latest
 SELECT w.request_id FROM requests w JOIN runs r ON r.run_id = w.run_id
-WHERE w.status = 'pending' AND w.deadline_at <= :now AND r.paused = 0
+WHERE w.status = 'pending' AND w.deadline_at <= :latest AND w.deadline_at <= max(:now, r.last_at) AND r.paused = 0
 ORDER BY w.deadline_at, w.request_id LIMIT :limit;
 
 -- next_deadline: the earliest deadline of a pending request of a run that is not paused
 SELECT w.deadline_at FROM requests w JOIN runs r ON r.run_id = w.run_id
 WHERE w.status = 'pending' AND w.deadline_at IS NOT NULL AND r.paused = 0 ORDER BY w.deadline_at LIMIT 1;
+
+-- latest_waiting: the newest time of a run that waits for a decision with a deadline
+SELECT max(r.last_at) FROM requests w JOIN runs r ON r.run_id = w.run_id
+WHERE w.status = 'pending' AND w.deadline_at IS NOT NULL;
 
 -- of_run: the requests of a run, newest first
 SELECT w.* FROM requests w WHERE w.run_id = :run_id ORDER BY w.created_at DESC, w.rowid DESC LIMIT :limit;
