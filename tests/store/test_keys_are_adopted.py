@@ -1,12 +1,13 @@
 """The same key with the same wish gets its receipt again; with another wish it is refused."""
 
 from pathlib import Path
+from typing import Any
 
 from lockgate.model.records import Human, Receipt
 from lockgate.store import commands, reads
 from lockgate.store.shell import open_store
 
-from .conftest import ADA, USER, Bench, definition, written
+from .conftest import ADA, USER, Bench, change_settings, definition, written
 
 
 def test_a_repeated_start_makes_no_second_run(bench: Bench) -> None:
@@ -24,6 +25,28 @@ def test_a_key_used_for_something_else_is_a_conflict(bench: Bench) -> None:
     run_id = bench.run_id()
     paused = bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="mine"))
     assert (paused.outcome, paused.reason) == ("conflict", "key_conflict")
+
+
+def test_a_used_key_is_a_conflict_whatever_number_comes_with_it(bench: Bench) -> None:
+    run_id = bench.run_id()
+    bench.write(lambda tx: commands.pause(tx, run_id, actor=USER, key="mine"))
+    facts: dict[str, Any] = {"actor": USER, "key": "mine", "expected_change": 2**60}
+    told = bench.write(lambda tx: change_settings(tx, run_id, [], **facts))
+    assert (told.outcome, told.reason) == ("conflict", "key_conflict")
+
+
+def test_a_change_that_came_between_is_the_one_that_was_expected(bench: Bench) -> None:
+    """Who expects change 1, and had patched the settings before it came, patches them anew."""
+    run_id = bench.run_id()
+    patch = [{"op": "replace", "path": "/pace", "value": 3}]
+    early = bench.read(lambda connection: commands.patch_settings(connection, run_id, patch, actor=USER))
+    other = [{"op": "replace", "path": "/pace", "value": 2}]
+    bench.write(lambda tx: change_settings(tx, run_id, other, actor=USER, key="other"))
+    for expected, again in ((1, True), (0, False), (None, True)):
+        facts: dict[str, Any] = {"patched": early, "actor": USER, "key": "mine", "expected_change": expected}
+        told = bench.write(lambda tx, facts=facts: commands.change_settings(tx, **facts))
+        assert told.reason == "stale"
+        assert commands.is_overtaken(told, expected) is again
 
 
 def test_pausing_twice_changes_nothing_the_second_time(bench: Bench) -> None:

@@ -25,6 +25,9 @@ def test_a_digest_off_by_one_digit_is_stale(bench: Bench, at: int) -> None:
     told = bench.answer(request_id, given)
     assert (told.outcome, told.reason) == ("conflict", "stale")
     assert (told.details["seen"], told.details["digest"]) == (given, digest)
+    # What is named shows the difference.
+    names = (given, digest) if at >= 12 else (given[:12], digest[:12])
+    assert told.details["message"] == "the decision was seen as {}, it is {}".format(*names)
     assert bench.write(written) == before
 
 
@@ -101,6 +104,19 @@ def test_a_patch_with_a_field_too_many_or_too_few(bench: Bench, operation: Any, 
     before = bench.write(written)
     told = bench.write(lambda tx: change_settings(tx, run_id, [operation], actor=USER, key="s"))
     assert (told.outcome, told.reason, told.details["path"]) == ("rejected", "invalid_patch", place)
+    assert bench.write(written) == before
+
+
+NO_SCOPES = ["$root#", "$root#0", "$root#-1", "$root#\u0663", "$root#" + "9" * 5_000, "$root#1#1"]
+
+
+@pytest.mark.parametrize("scope", NO_SCOPES, ids=lambda scope: scope.encode("unicode_escape").decode()[:12])
+def test_a_scope_whose_number_is_none(bench: Bench, scope: str) -> None:
+    run_id = bench.run_id()
+    before = bench.write(written)
+    patch = [{"op": "replace", "path": "/pace", "value": 2}]
+    told = bench.write(lambda tx: change_settings(tx, run_id, patch, actor=USER, key="s", scope=scope))
+    assert (told.outcome, told.reason) == ("rejected", "invalid_scope")
     assert bench.write(written) == before
 
 

@@ -1,12 +1,13 @@
 """Takeover, claims in order, deadlines and the next moment at which something is due."""
 
 import hashlib
+from typing import Any
 
 import pytest
 
 from lockgate.flow import graph as graphs_of_the_process
 from lockgate.model.errors import Refused
-from lockgate.model.records import Actor
+from lockgate.model.records import Actor, Receipt
 from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
 from lockgate.store import claims, commands, hosts, reads
 from lockgate.store.audit import audit
@@ -152,6 +153,29 @@ def test_a_run_whose_definition_cannot_be_read_is_blocked(bench: Bench, monkeypa
     bench.write(lambda tx: commands.resume(tx, broken, actor=USER, key="again"))
     assert bench.write(lambda tx: claims.claim_next(tx, HOST)).run.run_id == broken
     assert bench.read(lambda connection: audit(connection, broken)).difference is None
+
+
+def test_a_run_whose_definition_cannot_be_read_can_still_be_held_and_ended(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = bench.at_decision()[0]
+    hurt(bench, monkeypatch, DEFINITION, run_id)
+    for name in ("pause", "resume", "cancel"):
+        act = getattr(commands, name)
+        assert bench.write(lambda tx, act=act: act(tx, run_id, actor=USER, key=bench.key())).outcome == "accepted"
+    run = bench.read(lambda connection: reads.run(connection, run_id)).run
+    assert (run.status, run.request_id) == ("cancelled", None)
+    refused = bench.write(lambda tx: commands.cancel(tx, run_id, actor=USER, key="late"))
+    assert (refused.reason, refused.revision) == ("run_closed", run.revision)
+    again = restart(bench, run_id, run.revision)
+    assert (again.outcome, again.details["parent_run_id"]) == ("accepted", run_id)
+
+
+def restart(bench: Bench, run_id: str, revision: int) -> Receipt:
+    facts: dict[str, Any] = {"started_by": "bo", "started_by_uid": 1000, "actor": USER, "key": bench.key()}
+    whole = definition(graph("mended"))
+    receipt: Receipt = bench.write(lambda tx: commands.restart(tx, run_id, whole, expected_revision=revision, **facts))
+    return receipt
 
 
 @pytest.mark.parametrize(("damage", "freed"), [(ROWS, False), (DEFINITION, True)])

@@ -47,6 +47,9 @@ from lockgate.model.statuses import (
 MAX_TITLE_BYTES = 1_000
 """As JSON: it stands in the event of the request, whose payload stays under 4 KiB."""
 
+_MOST_SHOWN = 80
+"""Of what was given as a digest, which may be anything."""
+
 _KINDS = {
     NodeKind.HUMAN_DECISION: RequestKind.DECISION,
     NodeKind.CHECKPOINT: RequestKind.CHECKPOINT,
@@ -179,9 +182,12 @@ def answer(draft: Draft, wish: t.Answer, facts: Facts) -> dict[str, Any]:
     if decision is None:
         raise Refused("wrong_kind", f"{wish.request_id} is no decision: lockgate submit answers it")
     if wish.digest != request.digest:
+        seen, now = wish.digest[:_MOST_SHOWN], request.digest
+        if ids.fingerprint(seen) != ids.fingerprint(now):
+            seen, now = ids.fingerprint(seen), ids.fingerprint(now)
         raise Refused(
             "stale",
-            f"the decision was seen as {wish.digest[:12]}, it is {request.digest[:12]}",
+            f"the decision was seen as {seen}, it is {now}",
             seen=wish.digest,
             digest=request.digest,
         )

@@ -40,7 +40,7 @@ def head(connection: sqlite3.Connection, run_id: str, graph: Graph | None = None
     One query, and one more for what only some nodes and workflows have: a request, an effect, settings, an include
     that the run is in. Most steps have none of them, and outer joins for all would cost as much again.
 
-    With NO_GRAPH its definition need not be readable: for a claim that ends, which asks no graph anything.
+    With NO_GRAPH its definition need not be readable: for a claim that ends and for commands that ask no graph.
     """
     row = connection.execute(_RUNS["head"], {"run_id": run_id}).fetchone()
     if row is None:

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from lockgate.flow import transitions as t
+from lockgate.flow.graph import Graph
 from lockgate.flow.head import RunHead
 from lockgate.model import ids
-from lockgate.model.encoding import digest, stored
+from lockgate.model.encoding import chained, sha256, stored
 from lockgate.model.errors import KeyConflict, NotFound, Refused
 from lockgate.model.records import Actor, Human, Receipt, Record, Value
 from lockgate.model.statuses import ActorKind
@@ -33,7 +34,8 @@ class Wish(Record, frozen=True, kw_only=True):
     @property
     def fingerprint(self) -> str:
         actor = {"kind": str(self.actor.kind), "id": self.actor.id}
-        return digest({"command": self.command, "target": self.target, "arguments": self.arguments, "actor": actor})
+        wish = {"command": self.command, "target": self.target, "arguments": self.arguments, "actor": actor}
+        return sha256(chained(wish))
 
     def receipt(self, tx: Transaction, outcome: str, **fields: Any) -> Receipt:
         """A receipt of this command, at the transaction's time."""
@@ -84,11 +86,15 @@ def command_run(
     transition: t.AnyCommand | Callable[[RunHead], t.AnyCommand],
     values: Sequence[Value] = (),
     answer: Callable[[Committed], Receipt] | None = None,
+    graph: Graph | None = None,
 ) -> Receipt:
-    """One command on the run that the wish targets, with its key: accepted, or adopted where all was so already."""
+    """One command on the run that the wish targets, with its key: accepted, or adopted where all was so already.
+
+    With heads.NO_GRAPH the run's definition need not be readable: for what asks no graph anything.
+    """
 
     def decide() -> Receipt:
-        head = heads.head(tx.connection, wish.target)
+        head = heads.head(tx.connection, wish.target, graph)
         made = transition(head) if callable(transition) else transition
         done = commit(tx, head, (made,), wish.actor, values)
         if answer is not None:
@@ -106,7 +112,7 @@ def _refusal(tx: Transaction, wish: Wish, refused: Refused) -> Receipt:
     run_id = details.get("run_id")
     revision = None
     try:
-        head = heads.head(tx.connection, wish.target)
+        head = heads.head(tx.connection, wish.target, heads.NO_GRAPH)
         run_id, revision = head.run.run_id, head.run.revision
     except NotFound:
         pass

@@ -1,4 +1,7 @@
-"""pause, resume, cancel, and a person's word about an effect."""
+"""pause, resume, cancel, and a person's word about an effect.
+
+None of them asks the run's graph anything, so that a run whose definition cannot be read can still be ended.
+"""
 
 from lockgate.flow import transitions as t
 from lockgate.flow.definition import Definition
@@ -8,6 +11,7 @@ from lockgate.model.errors import NotFound, Refused
 from lockgate.model.records import Actor, Human, Receipt, Value
 from lockgate.model.statuses import GRAPH_CHANGED
 from lockgate.store.commits import Committed
+from lockgate.store.heads import NO_GRAPH
 from lockgate.store.openfile import Transaction
 from lockgate.store.receipts import Wish, command_run, once, speaker
 from lockgate.store.statements import load
@@ -19,7 +23,7 @@ def pause(tx: Transaction, run_id: str, *, actor: Actor | Human, key: str, now: 
     """Sets the flag; with `now` the host also stops a worker in the middle of its node."""
     wish = Wish(command="pause", key=key, target=run_id, actor=speaker(actor), arguments={"now": now})
 
-    return command_run(tx, wish, t.Pause(stop_now=now))
+    return command_run(tx, wish, t.Pause(stop_now=now), graph=NO_GRAPH)
 
 
 def resume(
@@ -28,7 +32,7 @@ def resume(
     """Clears the flag and every block but an ambiguous effect; `accept` takes changed files of the same graph."""
     if accept is None:
         wish = Wish(command="resume", key=key, target=run_id, actor=speaker(actor))
-        return command_run(tx, wish, t.Resume())
+        return command_run(tx, wish, t.Resume(), graph=NO_GRAPH)
     value = Value(hash=sha256(accept.encoded_sources), content=accept.encoded_sources)
     arguments = {"sources": value.hash, "definition": accept.digest}
     wish = Wish(command="resume", key=key, target=run_id, actor=speaker(actor), arguments=arguments)
@@ -41,12 +45,13 @@ def resume(
             return t.Resume()
         return t.Resume(old_sources_hash=old, new_sources_hash=value.hash)
 
-    return command_run(tx, wish, transition, values=(value,))
+    return command_run(tx, wish, transition, values=(value,), graph=NO_GRAPH)
 
 
 def cancel(tx: Transaction, run_id: str, *, actor: Actor | Human, key: str) -> Receipt:
     """Closes everything that is open and ends the claim; its worker is fenced at once and stopped by the host."""
-    return command_run(tx, Wish(command="cancel", key=key, target=run_id, actor=speaker(actor)), t.Cancel())
+    wish = Wish(command="cancel", key=key, target=run_id, actor=speaker(actor))
+    return command_run(tx, wish, t.Cancel(), graph=NO_GRAPH)
 
 
 def resolve_effect(
@@ -68,7 +73,7 @@ def resolve_effect(
         details = {**done.results[0], "effect_id": effect_id, "channel": human.channel, "test": human.test}
         return wish.receipt(tx, "accepted", run_id=target, revision=done.head.run.revision, details=details)
 
-    return command_run(tx, wish, transition, values=(value,) if value else (), answer=answer)
+    return command_run(tx, wish, transition, (value,) if value else (), answer, NO_GRAPH)
 
 
 def _no_effect(effect_id: str) -> Receipt:

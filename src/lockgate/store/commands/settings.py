@@ -26,6 +26,7 @@ from lockgate.store.statements import load
 
 _VALUES = load("values")
 MOST_TRIES = 8
+_MOST_DIGITS = 9
 
 
 class Patched(Record, frozen=True, kw_only=True):
@@ -101,8 +102,9 @@ def change_settings(
 
 
 def is_overtaken(receipt: Receipt, expected_change: int | None) -> bool:
-    """Whether another change came between patching and committing, and the patch is to be applied anew."""
-    return receipt.reason == "stale" and expected_change is None
+    """Whether another change came between patching and committing, and the patch is to be applied anew: also where
+    that was the very change which is expected."""
+    return receipt.reason == "stale" and expected_change in (None, receipt.details["change"])
 
 
 def _patched(
@@ -138,6 +140,6 @@ def _named(scope: str) -> tuple[str, int | None]:
     mount, hash, number = scope.partition("#")
     if not hash:
         return mount, None
-    if not (number.isascii() and number.isdigit() and int(number)):
+    if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS and int(number)):
         raise Refused("invalid_scope", f"a scope is MOUNT or MOUNT#INVOCATION from 1, got {scope[:80]!r}")
     return mount, int(number)

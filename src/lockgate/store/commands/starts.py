@@ -97,10 +97,10 @@ def restart(
     wish = _restart_wish(run_id, expected_revision, actor, key)
 
     def decide() -> Receipt:
-        parent = heads.head(tx.connection, run_id)
+        parent = heads.head(tx.connection, run_id, heads.NO_GRAPH)
         known = tx.connection.execute(_RUNS["child"], {"run_id": run_id}).fetchone()
         if known is not None:
-            child = heads.head(tx.connection, known[0]).run
+            child = heads.head(tx.connection, known[0], heads.NO_GRAPH).run
             return wish.receipt(
                 tx, "adopted", run_id=child.run_id, revision=child.revision, details={"parent_run_id": run_id}
             )
