@@ -89,6 +89,7 @@ RULES = (
         ({"op": "replace", "path": "/deep", "value": {"x": {"y": 1}, "z": 2}}, USER, True),
         ({"op": "replace", "path": "/deep", "value": {"x": {"y": 2}}}, USER, False),
         ({"op": "replace", "path": "/deep", "value": 1}, USER, False),
+        ({"op": "replace", "path": "/deep", "value": {"x": {"y": True}}}, USER, False),
         ({"op": "replace", "path": "/deep/x", "value": 1}, USER, False),
         ({"op": "test", "path": "/deep/x/y", "value": 1}, HUMAN, True),
         ({"op": "test", "path": "/deep/x/y", "value": 1}, USER, False),

@@ -158,7 +158,7 @@ def _check_kept(before: bytes, after: Any, kept: list[SettingsRule], index: int,
     for rule in kept:
         place = split_pointer(rule.path, "$rule")
         old, new = _at(json.loads(before), place), _at(after, place)
-        if old is not new and old != new:
+        if old is not new and (_MISSING in (old, new) or stored(old) != stored(new)):
             needed = "add" if old is _MISSING else "remove" if new is _MISSING else "replace"
             if actor not in getattr(rule, needed):
                 raise _forbidden(index, actor, needed, rule.path)
