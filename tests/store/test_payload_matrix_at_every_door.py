@@ -20,6 +20,7 @@ from lockgate.store import reads
 from lockgate.store.shell import Store
 from tests.cli.conftest import Command, home, lockgate
 
+from . import histories
 from .conftest import USER, Bench
 
 __all__ = ["home", "lockgate"]
@@ -239,7 +240,7 @@ TEXTS: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("door", ["start", "submit", "set"])
+@pytest.mark.parametrize("door", ["start", "submit", "set", "resolve"])
 def test_the_command_line_is_told_the_path_and_nothing_is_written(lockgate: Command, home: Path, door: str) -> None:
     bench = Bench(home / "store" / "state.sqlite")
     run_id, request_id = bench.at_checkpoint()
@@ -248,6 +249,7 @@ def test_the_command_line_is_told_the_path_and_nothing_is_written(lockgate: Comm
         "start": ["start", "plain", "--json", "--input"],
         "submit": ["submit", request_id, "--json", "--output"],
         "set": ["set", run_id, "--json"],
+        "resolve": ["resolve", run_id, "happened", "--json", "--output"],
     }
     before = every_row(home)
     for name, (text, path, limit) in TEXTS.items():
@@ -308,6 +310,22 @@ def test_an_id_that_is_none_is_not_found(lockgate: Command, home: Path, argument
     expected = (2, "usage") if "\udcff" in arguments else (4, "not_found")
     assert (said.code, said.error["code"]) == expected, said
     assert every_row(home) == before
+
+
+async def test_a_result_that_a_person_gives_is_checked(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "state.sqlite")
+    _, effect = histories.unsure(bench)
+    bench.close()
+    async with open_store(tmp_path / "state.sqlite") as store:
+        for name, (text, path, limit) in TEXTS.items():
+            given = text.encode("utf-8", "surrogateescape")
+            with pytest.raises(PayloadError) as caught:
+                await store.resolve_effect(effect, happened=True, output=given, actor=Human.for_test())
+            assert (caught.value.path, limit in str(caught.value.limit)) == (path, True), name
+        told = await store.resolve_effect(effect, happened=True, output=b'{ "b": 1, "a": 2 }', actor=Human.for_test())
+        assert told.outcome == "accepted"
+        row = await store.read(lambda connection: connection.execute("SELECT result_hash FROM effects").fetchone())
+        assert await store.read(lambda connection: reads.value(connection, row[0])) == b'{"a":2,"b":1}'
 
 
 def every_row(home: Path) -> Any:

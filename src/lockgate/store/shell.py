@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lockgate.model import ids
+from lockgate.model.encoding import MAX_OUTPUT_BYTES, checked, parsed
 from lockgate.model.errors import StoreReadOnly
 from lockgate.model.records import Actor, EventView, Human, Receipt, RequestView, Run, RunDetail, Wake
 from lockgate.store import commands, reads
@@ -163,10 +164,11 @@ class Store:
     async def resolve_effect(
         self, effect_id: str, *, happened: bool, output: bytes | None = None, actor: Human, key: str | None = None
     ) -> Receipt:
-        """A person's word about an ambiguous effect; `output` is the stored form of its result."""
+        """A person's word about an ambiguous effect; `output` is the JSON text of its result. Raises PayloadError."""
+        made = None if output is None else checked(parsed(output, limit=MAX_OUTPUT_BYTES), limit=MAX_OUTPUT_BYTES)
         name = new_key() if key is None else key
         return await self.transact(
-            lambda tx: commands.resolve_effect(tx, effect_id, happened=happened, output=output, human=actor, key=name),
+            lambda tx: commands.resolve_effect(tx, effect_id, happened=happened, output=made, human=actor, key=name),
             Lane.PERSON,
         )
 
