@@ -205,6 +205,17 @@ async def test_a_replaced_store_is_noticed_also_by_the_first_read(tmp_path: Path
                 await anext(wakes)
 
 
+def test_a_store_that_cannot_even_be_looked_for_is_detached(bench: Bench) -> None:
+    run_id = bench.run_id()
+    place = bench.path.parent
+    place.rename(f"{place}-elsewhere")
+    place.write_text("a file where the directory was")
+    with pytest.raises(StoreDetached):
+        bench.run_id()
+    with pytest.raises(StoreDetached):
+        bench.read(lambda connection: reads.run(connection, run_id))
+
+
 async def test_a_removed_store_is_not_a_missing_one(tmp_path: Path) -> None:
     path = tmp_path / "state.sqlite"
     async with open_store(path, create=True) as store:

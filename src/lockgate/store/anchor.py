@@ -16,8 +16,9 @@ from lockgate.model.errors import StoreDetached
 
 Identity = tuple[int, int] | None
 
-REST_NS = 1_000_000_000
-"""How long a directory must have rested before its change time is trusted: two changes may share a tick of it."""
+REST_NS = 3_000_000_000
+"""How long a directory must have rested before its change time is trusted: two changes may share a tick of it, and a
+tick may last two seconds (FAT)."""
 
 _BESIDE = (("-wal", "cut off from its write-ahead log"), ("-shm", "cut off from its shared memory"))
 
@@ -61,18 +62,18 @@ class Anchor:
 
 
 def _moment(directory: str) -> tuple[int, int, int] | None:
-    """Which directory it is, and when its entries last changed, in ns; None where there is none."""
+    """Which directory it is, and when its entries last changed, in ns; None where nobody can say."""
     try:
         facts = os.stat(directory)
-    except FileNotFoundError:
+    except OSError:
         return None
     return (facts.st_dev, facts.st_ino, facts.st_ctime_ns)
 
 
 def identity(path: str) -> Identity:
-    """Device and inode, or None where there is no file."""
+    """Device and inode, or None where there is no file, or none that can be reached."""
     try:
         facts = os.stat(path)
-    except FileNotFoundError:
+    except OSError:
         return None
     return (facts.st_dev, facts.st_ino)

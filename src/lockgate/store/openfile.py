@@ -1,6 +1,7 @@
 """One open connection to a store file, and the two ways to use it: a reading and a writing transaction."""
 
 import sqlite3
+import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterator
@@ -52,7 +53,8 @@ class OpenFile:
         patience.until_free(lambda: connection.execute(_META["meta"]).fetchone())
         self.anchor = Anchor(str(path))
         if not still:
-            _in_use.add(self)
+            with _using:
+                _in_use.add(self)
 
     def read(self, fn: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `fn` in one read transaction: all that it reads is of one moment."""
@@ -126,9 +128,13 @@ class OpenFile:
         if cut_off and not _tell_not_to_checkpoint(self.connection):
             abandon(self)
             return
-        _in_use.discard(self)
+        with _using:
+            _in_use.discard(self)
         self.connection.close()
 
+
+_using = threading.Lock()
+"""Each connection is opened and closed on a thread of its own."""
 
 _in_use: "weakref.WeakSet[OpenFile]" = weakref.WeakSet()
 """The open files of this process. To those of one file SQLite lends the same shared memory: one that was cut off would
@@ -160,7 +166,9 @@ def abandon(file: OpenFile) -> None:
 def refuse_beside_a_lost_one(path: Path) -> None:
     """Raises StoreDetached while this process still has the file open by a connection that was cut off."""
     main = identity(str(path))
-    for file in (*_in_use, *_abandoned):
+    with _using:
+        files = (*_in_use, *_abandoned)
+    for file in files:
         if main is not None and file.anchor.main == main:
             if file in _abandoned:
                 raise StoreDetached(str(path), "cut off from its write-ahead log", for_good=True)
