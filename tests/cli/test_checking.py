@@ -28,6 +28,10 @@ BROKEN = {
         f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.checkpoint("Give", output={{"type": "objekt"}})}})',
         "'a': the schema of its output at $.type",
     ),
+    "schema_of_no_dialect": (
+        f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.checkpoint("Give", output={{"$schema": 5}})}})',
+        "'a': the schema of its output at $['$schema']",
+    ),
     "settings_schema_that_is_none": (
         f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.compute(len)}}, '
         'settings=lg.settings({}, schema={"minProperties": -1}))',

@@ -163,6 +163,15 @@ def test_a_history_that_cannot_be_is_told(bench: Bench) -> None:
     assert (difference.table, difference.expected) == ("events", "an event that can follow")
 
 
+def test_a_payload_that_no_parser_gets_to_the_end_of_is_told(bench: Bench) -> None:
+    run_id = histories.everything(bench)
+    deep = "[" * 5_000 + "]" * 5_000
+    bench.write(lambda tx: tx.connection.execute("UPDATE events SET payload = ? WHERE seq = 2", (deep,)))
+    difference = audited(bench, run_id).difference
+    assert difference is not None
+    assert (difference.table, difference.column, difference.expected) == ("events", "payload", "JSON")
+
+
 def forge(connection: sqlite3.Connection, run_id: str, change: Any) -> None:
     """Rewrites the payloads of a run, links its chain anew, and makes its rows from it: all that an owner can do."""
     events = relink(connection, run_id, change)

@@ -95,6 +95,9 @@ def _check(schema: Schema | None, what: str, file: str | None, node: str | None 
         return
     import jsonschema
 
+    if not isinstance(schema.get("$schema", ""), str):
+        reason = f"{what} at $['$schema']: the name of a dialect, got {_short(schema['$schema'])}"
+        raise DefinitionError(reason, file=file, node=node)
     try:
         _validator(stored(schema))
     except jsonschema.SchemaError as problem:

@@ -92,7 +92,7 @@ def _plain(place: str, column: str, text: Any) -> Any:
     try:
         value = msgspec.json.decode(text)
         same = stored(value) == text.encode()
-    except (msgspec.DecodeError, UnicodeError, AttributeError, TypeError) as problem:
+    except (msgspec.DecodeError, RecursionError, UnicodeError, AttributeError, TypeError) as problem:
         raise Differs("events", place, column, _short(text), "JSON") from problem
     if not same:
         raise Differs("events", place, column, _short(text), _short(stored(value).decode()))
