@@ -16,7 +16,7 @@ from lockgate.host import forking
 from lockgate.host.exits import until_exit
 from lockgate.host.forking import ForkServer
 from lockgate.host.processes import identify
-from lockgate.host.spawning import ByExec, Spawned
+from lockgate.host.spawning import ByExec, Spawned, start_python
 from tests.host.bench import Bench, kill, until
 from tests.host.test_worker_imports import FORBIDDEN
 
@@ -80,7 +80,8 @@ def test_a_forked_worker_is_as_one_that_was_started_by_exec(bench: Bench) -> Non
     del forked["own"], executed["own"]
     modules = set(forked.pop("modules"))
     # The other one is the module `worker`, under the name __main__.
-    assert modules - set(executed.pop("modules")) == {"gc", "lockgate.host.worker"}
+    own = {"gc", "lockgate.host.worker", "lockgate.host.practice"}
+    assert modules - set(executed.pop("modules")) == own
     assert modules.isdisjoint(FORBIDDEN)
     assert forked == executed
     assert forked["leads"] == [True, True]
@@ -270,6 +271,27 @@ async def test_an_ended_worker_keeps_its_pid_until_it_is_reaped(spawned: Spawned
     assert await spawned.reap() == -signal.SIGKILL
     with pytest.raises(ProcessLookupError):
         os.kill(spawned.pid, 0)
+
+
+async def test_a_server_that_never_starts_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    def start(module: str, *arguments: Any, **named: Any) -> Any:
+        started.append(module)
+        return start_python("lockgate.host.nowhere", *arguments, **named)
+
+    monkeypatch.setattr(forking, "start_python", start)
+    server = ForkServer()
+    for _ in range(2):
+        made = await server.spawn()
+        until(lambda made=made: "lockgate.host.worker" in told_by(made.pid, "cmdline"), "a worker by exec")
+        os.killpg(made.pid, signal.SIGKILL)
+        assert await made.reap() == -signal.SIGKILL
+        made.socket.close()
+        os.close(made.stdout)
+        os.close(made.stderr)
+    assert len(started) == forking.MOST_STARTS
+    server.close()
 
 
 async def test_a_worker_without_its_host_ends_by_itself(spawned: Spawned) -> None:

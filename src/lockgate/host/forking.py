@@ -25,6 +25,9 @@ START_S = 10.0
 ANSWER_S = 2.0
 """How long it may take for every other one."""
 
+MOST_STARTS = 3
+"""After so many servers in a row that never answered, every worker is started by exec."""
+
 _ANSWER_BYTES = 32
 
 
@@ -33,6 +36,7 @@ class ForkServer:
 
     def __init__(self) -> None:
         self._current: _Server | None = None
+        self._failed_starts = 0
 
     @property
     def pid(self) -> int | None:
@@ -44,12 +48,13 @@ class ForkServer:
             self._server()
 
     async def spawn(self) -> Spawned:
-        for _ in range(2):
+        while self._failed_starts < MOST_STARTS:
             server = self._server()
             try:
                 return await server.fork()
             except (ConnectionError, TimeoutError):
-                log.warning("the fork server (process %d) is gone or silent, and is replaced", server.pid)
+                log.warning("the fork server (process %d) is gone or silent", server.pid)
+                self._failed_starts = 0 if server.has_answered else self._failed_starts + 1
         return await ByExec().spawn()
 
     def _server(self) -> "_Server":
@@ -79,7 +84,7 @@ class _Server:
                 raise
         self._control.setblocking(False)
         self._turn = asyncio.Lock()
-        self._has_answered = False
+        self.has_answered = False
         self.pid = self._child.pid
         self.is_closed = False
 
@@ -107,7 +112,7 @@ class _Server:
             if self.is_closed:
                 raise ConnectionResetError("the fork server is gone")
             try:
-                async with asyncio.timeout(ANSWER_S if self._has_answered else START_S):
+                async with asyncio.timeout(ANSWER_S if self.has_answered else START_S):
                     socket.send_fds(self._control, [order], descriptors)
                     answer = await asyncio.get_running_loop().sock_recv(self._control, _ANSWER_BYTES)
                 if not answer:
@@ -116,7 +121,7 @@ class _Server:
                 # An answer that nobody waited for would be taken for the next one's.
                 self.close()
                 raise
-            self._has_answered = True
+            self.has_answered = True
             return int(answer)
 
     def close(self) -> None:

@@ -30,10 +30,12 @@ _DESCRIPTORS = 3
 
 def main() -> None:
     # Not with the module: the host reads the orders above, and needs nothing of a worker.
-    from lockgate.engine import sources
+    from lockgate.engine.sources import remember
     from lockgate.host import worker
+    from lockgate.host.practice import practise
 
-    sources.remember()
+    practise()
+    remember()
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     gc.collect()
