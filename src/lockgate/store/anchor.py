@@ -16,9 +16,11 @@ from lockgate.model.errors import StoreDetached
 
 Identity = tuple[int, int] | None
 
-REST_NS = 3_000_000_000
-"""How long a directory must have rested before its change time is trusted: two changes may share a tick of it, and a
-tick may last two seconds (FAT)."""
+REST_NS = 1_000_000_000
+"""How long a directory must have rested before its change time is trusted: two changes may share a tick of it."""
+
+COARSE_REST_NS = 3_000_000_000
+"""As long where the change time is of whole seconds: a tick of FAT lasts two."""
 
 _BESIDE = (("-wal", "cut off from its write-ahead log"), ("-shm", "cut off from its shared memory"))
 
@@ -40,8 +42,7 @@ class Anchor:
         directory = _moment(self._directory)
         if directory is None or directory != self._resting:
             self._check_files()
-            rested = directory is not None and time.time_ns() - directory[2] > REST_NS
-            self._resting = directory if rested else None
+            self._resting = directory if directory is not None and _has_rested(directory[2]) else None
 
     def _check_files(self) -> None:
         if identity(self.path) != self.main:
@@ -59,6 +60,10 @@ class Anchor:
             known is not None and identity(self.path + ending) not in (None, known)
             for ending, known in self._beside.items()
         )
+
+
+def _has_rested(changed_ns: int) -> bool:
+    return time.time_ns() - changed_ns > (REST_NS if changed_ns % 1_000_000_000 else COARSE_REST_NS)
 
 
 def _moment(directory: str) -> tuple[int, int, int] | None:
