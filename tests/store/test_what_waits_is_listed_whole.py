@@ -2,9 +2,12 @@
 
 import sqlite3
 
+import pytest
+
+from lockgate.flow import graph as graphs_of_the_process
 from lockgate.store import reads
 
-from .conftest import Bench
+from .conftest import Bench, definition, graph
 
 MANY = 510
 
@@ -48,3 +51,29 @@ def test_a_limit_leaves_out_what_programs_wait_for(bench: Bench) -> None:
     decision_id = crowd(bench)
     some = bench.read(lambda connection: reads.pending_requests(connection, limit=1))
     assert [each.request_id for each in some] == [decision_id]
+
+
+@pytest.mark.parametrize("lost", ["UPDATE definitions SET document = x'7b7d'", "DELETE FROM definitions"])
+def test_a_definition_that_cannot_be_read_takes_nothing_from_the_list(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    broken = bench.at_decision(made=definition(graph("broken")))[1]
+    sound = bench.at_decision()[1]
+    bench.file.connection.execute("PRAGMA foreign_keys=OFF")
+    bench.file.connection.execute(f"{lost} WHERE name = 'broken'")
+    monkeypatch.setattr(graphs_of_the_process, "_graphs", {})
+    found = {each.request_id: each for each in bench.read(reads.decisions)}
+    assert set(found) == {broken, sound}
+    assert found[sound].consequences["go"] != found[broken].consequences["go"]
+    assert set(found[broken].consequences) == {"go", "again", "stop"}
+
+
+def test_a_contract_that_cannot_be_read_takes_nothing_from_the_list_and_is_not_decided_on(bench: Bench) -> None:
+    sound = bench.at_checkpoint()[1]
+    _, broken, digest = bench.at_decision()
+    damage = "UPDATE blobs SET content = x'7b7d' WHERE hash = (SELECT contract_hash FROM requests WHERE request_id = ?)"
+    bench.file.connection.execute(damage, (broken,))
+    found = {each.request_id: each for each in bench.read(reads.pending_requests)}
+    assert set(found) == {broken, sound}
+    assert (found[broken].title, found[broken].presentation, found[broken].choices) == ("Release it?", None, ())
+    assert bench.answer(broken, digest).reason == "altered"

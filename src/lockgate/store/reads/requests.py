@@ -9,7 +9,7 @@ import msgspec
 from lockgate.flow.consequences import consequence
 from lockgate.flow.contracts import Contract, read_contract
 from lockgate.model import records as r
-from lockgate.model.errors import NotFound, WorkflowError
+from lockgate.model.errors import DefinitionError, NotFound, WorkflowError
 from lockgate.model.statuses import RequestKind, RunStatus
 from lockgate.store.graphs import graph_of
 from lockgate.store.rows import Columns, read_rows
@@ -75,7 +75,7 @@ def _view(connection: sqlite3.Connection, row: Sequence[Any]) -> r.RequestView:
     decision = columns.take_or_none(r.DecisionRow)
     resolution = columns.take_or_none(r.ResolutionRow)
     workflow, title, status, run_at, paused, started_by, definition, attempt_number, content = columns.rest()
-    contract = read_contract(content) if content is not None else None
+    contract = _contract(content)
     return r.RequestView(
         request_id=asked.request_id,
         digest=asked.digest,
@@ -105,6 +105,14 @@ def _view(connection: sqlite3.Connection, row: Sequence[Any]) -> r.RequestView:
     )
 
 
+def _contract(content: bytes | None) -> Contract | None:
+    """What is asked; None where it is gone or damaged: others are asked, too, and an answer to this is refused."""
+    try:
+        return read_contract(content) if content is not None else None
+    except msgspec.MsgspecError:
+        return None
+
+
 def _title(decision: r.DecisionRow | None, contract: Contract | None, node: str) -> str:
     if decision is not None:
         return decision.title
@@ -116,7 +124,10 @@ def _consequences(
 ) -> dict[str, str]:
     if contract is None or not contract.choices:
         return {}
-    graph = graph_of(connection, definition)
+    try:
+        graph = graph_of(connection, definition)
+    except (DefinitionError, NotFound) as error:
+        return {choice.key: error.message for choice in contract.choices}
     told: dict[str, str] = {}
     for choice in contract.choices:
         try:
