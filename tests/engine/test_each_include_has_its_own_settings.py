@@ -10,8 +10,10 @@ from lockgate.model.encoding import stored
 from lockgate.model.errors import DefinitionError
 from lockgate.model.records import Receipt
 from lockgate.store import commands, reads
+from lockgate.store.audit import audit
 from tests.engine.bench import USER, Bench
 from tests.engine.test_an_include_sees_only_its_own import is_whole
+from tests.store.test_audit_finds_every_changed_column import COLUMNS, key_of, other
 
 RULES = [allow("/speed", read=["user"], replace=["user"])]
 
@@ -206,3 +208,30 @@ async def test_first_settings_are_a_function_of_the_input_that_the_child_gets(be
         assert bench.run.error_summary == f"part: {reason}"
         assert bench.types == ["node_started", "node_failed", "run_failed"]
         is_whole(bench)
+
+
+async def test_an_audit_finds_each_changed_cell_of_a_run_with_includes(bench: Bench) -> None:
+    await bench.go(twice())
+    for key, scope in (("a", "part"), ("b", "$root")):
+        assert change(bench, 2, key, scope).outcome == "accepted"
+    bench.submit(None)
+    await bench.work()
+    assert change(bench, 3, "c", "part").outcome == "accepted"
+    bench.submit(None)
+    assert await bench.work() == "completed"
+    connection = bench.file.connection
+    connection.execute("PRAGMA ignore_check_constraints=ON")
+    connection.execute("PRAGMA foreign_keys=OFF")
+    assert audit(connection, bench.run_id).difference is None
+    for table, column in COLUMNS:
+        names = key_of(connection, table)
+        rows = connection.execute(f"SELECT {names}, {column} FROM {table} WHERE run_id = ?", (bench.run_id,)).fetchall()
+        where = " AND ".join(f"{name} IS ?" for name in names.split(", "))
+        for *row_key, old in rows:
+            connection.execute("BEGIN")
+            new = other(connection, table, column, old)
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (new, *row_key))
+            difference = audit(connection, bench.run_id).difference
+            connection.execute("ROLLBACK")
+            assert difference is not None, (table, column, row_key)
+            assert (difference.table, difference.column in (column, None)) == (table, True)

@@ -49,23 +49,23 @@ def change(path: Path, table: str, column: str, run_id: str) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA ignore_check_constraints=ON")
     (row,) = connection.execute(
-        f"SELECT {_key(connection, table)}, {column} FROM {table} WHERE run_id = ? ORDER BY 1, 2 LIMIT 1", (run_id,)
+        f"SELECT {key_of(connection, table)}, {column} FROM {table} WHERE run_id = ? ORDER BY 1, 2 LIMIT 1", (run_id,)
     )
     key, old = row[:-1], row[-1]
-    where = " AND ".join(f"{name} IS ?" for name in _key(connection, table).split(", "))
+    where = " AND ".join(f"{name} IS ?" for name in key_of(connection, table).split(", "))
     done = connection.execute(
-        f"UPDATE {table} SET {column} = ? WHERE {where}", (_other(connection, table, column, old), *key)
+        f"UPDATE {table} SET {column} = ? WHERE {where}", (other(connection, table, column, old), *key)
     )
     assert done.rowcount == 1
     connection.close()
 
 
-def _key(connection: sqlite3.Connection, table: str) -> str:
+def key_of(connection: sqlite3.Connection, table: str) -> str:
     names = connection.execute(f"SELECT name FROM pragma_table_info('{table}') WHERE pk > 0 ORDER BY pk")
     return ", ".join(name for (name,) in names)
 
 
-def _other(connection: sqlite3.Connection, table: str, column: str, old: Any) -> Any:
+def other(connection: sqlite3.Connection, table: str, column: str, old: Any) -> Any:
     (kind,) = connection.execute(f"SELECT type FROM pragma_table_info('{table}') WHERE name = '{column}'").fetchone()
     if kind == "INTEGER":
         return (old or 0) + 1_000
@@ -119,7 +119,7 @@ def test_a_changed_event_breaks_the_chain(copy: tuple[Path, str], column: str, s
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA ignore_check_constraints=ON")
     (old,) = connection.execute(f"SELECT {column} FROM events WHERE run_id = ? AND seq = ?", (run_id, seq)).fetchone()
-    new = 10_000 if column in ("event_seq", "seq") else _other(connection, "events", column, old)
+    new = 10_000 if column in ("event_seq", "seq") else other(connection, "events", column, old)
     if column == "payload":
         new = old.replace("{", "{ ", 1)
     done = connection.execute(f"UPDATE events SET {column} = ? WHERE run_id = ? AND seq = ?", (new, run_id, seq))

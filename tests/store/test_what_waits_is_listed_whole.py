@@ -77,3 +77,11 @@ def test_a_contract_that_cannot_be_read_takes_nothing_from_the_list_and_is_not_d
     assert set(found) == {broken, sound}
     assert (found[broken].title, found[broken].presentation, found[broken].choices) == ("Release it?", None, ())
     assert bench.answer(broken, digest).reason == "altered"
+
+
+def test_choices_that_cannot_be_read_take_no_run_from_the_list(bench: Bench) -> None:
+    run_id, request_id, _ = bench.at_decision()
+    damage = "UPDATE blobs SET content = x'5b315d' WHERE hash = (SELECT choices_hash FROM human_decisions)"
+    bench.file.connection.execute(damage)
+    (run,) = bench.read(lambda connection: reads.runs(connection, reads.RunQuery())).rows
+    assert (run.run_id, run.request_id, run.default_label) == (run_id, request_id, "stop")

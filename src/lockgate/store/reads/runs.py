@@ -163,8 +163,17 @@ def _run(row: Sequence[Any]) -> Run:
     return made(Run, fields)
 
 
+class _Offered(msgspec.Struct):
+    key: str
+    label: str
+
+
 def _label(choices: bytes | None, key: str | None) -> str | None:
+    """What the default is called; its key where the choices are damaged, which takes no run from the list."""
     if choices is None or key is None:
         return None
-    known = msgspec.json.decode(choices)
-    return next((choice["label"] for choice in known if choice["key"] == key), key)
+    try:
+        known = msgspec.json.decode(choices, type=list[_Offered])
+    except msgspec.MsgspecError:
+        return key
+    return next((choice.label for choice in known if choice.key == key), key)
