@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from lockgate.model.errors import DefinitionError
-from lockgate.store import reads
+from lockgate.store import commands, reads
 from lockgate.store.graphs import graph_of
 
 from .conftest import Bench, value
@@ -35,13 +35,40 @@ def change_policy(connection: sqlite3.Connection, request_id: str) -> object:
     return connection.execute("UPDATE requests SET policy = ? WHERE request_id = ?", (text, request_id))
 
 
-@pytest.mark.parametrize("change", [change_contract, change_title, change_audience, change_policy])
+def change_deadline(connection: sqlite3.Connection, request_id: str) -> object:
+    return connection.execute(
+        "UPDATE requests SET deadline_at = deadline_at - 59000 WHERE request_id = ?", (request_id,)
+    )
+
+
+def change_node(connection: sqlite3.Connection, request_id: str) -> object:
+    return connection.execute("UPDATE requests SET node_id = 'work' WHERE request_id = ?", (request_id,))
+
+
+def change_default(connection: sqlite3.Connection, request_id: str) -> object:
+    return connection.execute("UPDATE human_decisions SET default_choice = 'go' WHERE decision_id = ?", (request_id,))
+
+
+CHANGES = [change_contract, change_title, change_audience, change_policy, change_deadline, change_node, change_default]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_an_altered_decision_takes_no_answer(bench: Bench, change: Change) -> None:
     run_id, request_id, digest = bench.at_decision()
     bench.write(lambda tx: change(tx.connection, request_id))
     receipt = bench.answer(request_id, digest)
     assert (receipt.outcome, receipt.reason) == ("rejected", "altered")
     assert bench.read(lambda c: reads.request(c, request_id)).status == "pending"
+    assert bench.read(lambda c: reads.run(c, run_id)).run.status == "waiting"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_default_of_an_altered_decision_is_not_taken(bench: Bench, change: Change) -> None:
+    run_id, request_id, _ = bench.at_decision()
+    bench.write(lambda tx: change(tx.connection, request_id))
+    bench.clock.pass_ms(60_000)
+    receipt = bench.write(lambda tx: commands.expire(tx, request_id))
+    assert (receipt.outcome, receipt.reason) == ("rejected", "altered")
     assert bench.read(lambda c: reads.run(c, run_id)).run.status == "waiting"
 
 

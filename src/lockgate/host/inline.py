@@ -138,6 +138,6 @@ async def _patience(store: Store, run: Run) -> float:
     left_ms = run.deadline_at - max(now_ms, run.updated_at)
     if left_ms <= 0:
         request_id = run.request_id
-        await store.transact(lambda tx: commands.expire(tx, request_id), Lane.CONTROL)
-        return 0.001
+        receipt = await store.transact(lambda tx: commands.expire(tx, request_id), Lane.CONTROL)
+        return LONGEST_SLEEP_S if receipt.outcome == "rejected" else 0.001
     return min(LONGEST_SLEEP_S, left_ms / 1000)

@@ -95,7 +95,7 @@ class Ledger:
         return claimed
 
     def _tell(self, run_id: str, why: str) -> None:
-        """Says once of a run that it is left alone: nothing can be written of what cannot be read."""
+        """Says once of a run or a decision that it is left alone: nothing is written of what cannot be read."""
         if run_id not in self._told:
             self._told.add(run_id)
             log.error("%s cannot be read and is left alone: %s; run lockgate doctor", run_id, why)
@@ -141,7 +141,10 @@ class Ledger:
         for request_id in due:
             # One run that cannot be read must not hold up the defaults of the others.
             try:
-                taken |= (await self._write(partial(_expire, request_id))).outcome == "accepted"
+                receipt = await self._write(partial(_expire, request_id))
+                taken |= receipt.outcome == "accepted"
+                if receipt.reason == "altered":
+                    self._tell(request_id, receipt.details["message"])
             except (DefinitionError, StoreDamaged) as problem:
                 self._tell(request_id, problem.message)
         return taken

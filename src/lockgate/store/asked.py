@@ -96,6 +96,8 @@ def _check_decision(run: r.RunRow, row: r.RequestRow, decision: r.DecisionRow, c
     )
     same("human_decisions", id, "request_digest", decision.request_digest, digest)
     same("requests", id, "digest", row.digest, digest)
+    for name in ("run_id", "attempt_id", "node_id", "deadline_at"):
+        same("requests", id, name, getattr(row, name), getattr(decision, name))
     made = ids.decision_id(run.run_id, decision.node_id, decision.attempt_id, digest)
     same("human_decisions", id, "decision_id", id, made)
     # The person read the contract; the digest binds the presentation and the choices: they must be the same.

@@ -39,12 +39,11 @@ def answer(
     tx: Transaction, request_id: str, choice: str, *, text: str | None, digest: str, human: Human, key: str
 ) -> Receipt:
     """A person's answer to what `digest` names. A losing one is kept with its text, and is told who won."""
-    row = tx.connection.execute(_REQUESTS["request"], {"request_id": request_id}).fetchone()
+    request = _request(tx.connection, request_id)
     arguments = {"request": request_id, "choice": choice, "text": text, "digest": digest}
-    if row is None:
+    if request is None:
         wish = Wish(command="answer", key=key, target=request_id, actor=human.actor, arguments=arguments)
         return once(tx, wish, lambda: _missing(request_id))
-    request = read_row(RequestRow, row)
     wish = Wish(command="answer", key=key, target=request.run_id, actor=human.actor, arguments=_by_hash(arguments))
     values: list[Value] = []
 
@@ -69,17 +68,21 @@ def answer(
 
 def expire(tx: Transaction, request_id: str) -> Receipt:
     """Takes the default of a decision whose deadline has passed; whoever calls it, it happens once."""
-    decision = _decision(tx.connection, request_id)
+    request, decision = _request(tx.connection, request_id), _decision(tx.connection, request_id)
     target = decision.run_id if decision is not None else request_id
     wish = Wish(command="expire", key=f"expire:{request_id}", target=target, actor=DEADLINE)
-    if decision is None:
+    if request is None or decision is None:
         return once(tx, wish, lambda: _missing(request_id))
     value = value_of({"choice": decision.default_choice})
-    transition = t.Expire(
-        request_id=request_id,
-        response_hash=value.hash,
-        submission_id=ids.submission_id(request_id, wish.key),
-    )
+
+    def transition(head: RunHead) -> t.Expire:
+        refuse_altered(tx.connection, head.run, request, decision)
+        return t.Expire(
+            request_id=request_id,
+            response_hash=value.hash,
+            submission_id=ids.submission_id(request_id, wish.key),
+        )
+
     details = {"request_id": request_id, "choice": decision.default_choice}
     return command_run(tx, wish, transition, (value,), lambda done: _receipt(tx, wish, done, details))
 
@@ -89,10 +92,9 @@ def check_submission(connection: sqlite3.Connection, request_id: str, output: An
 
     Raises NotFound, PayloadError for what is no JSON value, and Refused `invalid_input` with the JSON path.
     """
-    row = connection.execute(_REQUESTS["request"], {"request_id": request_id}).fetchone()
-    if row is None:
+    request = _request(connection, request_id)
+    if request is None:
         raise NotFound("request", request_id)
-    request = read_row(RequestRow, row)
     value = Value(hash="", content=checked(output, limit=MAX_OUTPUT_BYTES))
     content = connection.execute(_VALUES["value"], {"hash": request.contract_hash}).fetchone()
     if content is None:
@@ -108,15 +110,15 @@ def submit(
 ) -> Receipt:
     """An ordinary answer for an agent or checkpoint request. A losing one is kept, and told that it lost."""
     request_id, output = submission.request_id, submission.output
-    row = tx.connection.execute(_REQUESTS["request"], {"request_id": request_id}).fetchone()
-    target = read_row(RequestRow, row).run_id if row is not None else request_id
+    request = _request(tx.connection, request_id)
+    target = request.run_id if request is not None else request_id
     arguments = {"request": request_id, "output": output.hash}
     wish = Wish(command="submit", key=key, target=target, actor=speaker(actor), arguments=arguments)
-    if row is None:
+    if request is None:
         return once(tx, wish, lambda: _missing(request_id))
 
     def transition(head: RunHead) -> t.Submit:
-        refuse_altered(tx.connection, head.run, read_row(RequestRow, row), _decision(tx.connection, request_id))
+        refuse_altered(tx.connection, head.run, request, _decision(tx.connection, request_id))
         return t.Submit(
             request_id=request_id,
             contract_hash=submission.contract_hash,
@@ -167,6 +169,11 @@ def _by_hash(arguments: dict[str, Any]) -> dict[str, Any]:
     """The text of an answer enters the fingerprint by its hash, whatever characters it has."""
     text: str | None = arguments["text"]
     return arguments if text is None else {**arguments, "text": sha256(text.encode("utf-8", "surrogatepass"))}
+
+
+def _request(connection: sqlite3.Connection, request_id: str) -> RequestRow | None:
+    row = connection.execute(_REQUESTS["request"], {"request_id": request_id}).fetchone()
+    return read_row(RequestRow, row) if row is not None else None
 
 
 def _decision(connection: sqlite3.Connection, request_id: str) -> DecisionRow | None:
