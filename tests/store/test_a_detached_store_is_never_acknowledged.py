@@ -1,6 +1,7 @@
 """A store whose files were taken from under it says so instead of acknowledging into nothing."""
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
@@ -172,6 +173,20 @@ file = open_file(Path(sys.argv[1]), clock)
 receipt = file.write(lambda tx: commands.pause(tx, sys.argv[2], actor=actor, key="k"), clock)
 os._exit(0 if receipt.outcome == "accepted" else 1)
 """
+
+
+def test_a_file_that_was_closed_before_it_was_replaced_keeps_nobody_out(bench: Bench) -> None:
+    bench.run_id()
+    bench.close()
+    for number in range(4):
+        # The log that comes next is to be another file, also by its number.
+        bench.path.with_name(f"{number}").touch()
+    other = open_file(bench.path, bench.clock)
+    other.read(reads.counts)
+    bench.close()
+    with contextlib.closing(open_file(bench.path, bench.clock)) as third:
+        assert third.read(reads.counts)["queued"] == 1
+    other.close()
 
 
 def test_closing_spares_the_log_of_a_store_that_took_the_place(bench: Bench, tmp_path: Path) -> None:

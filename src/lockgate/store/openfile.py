@@ -50,6 +50,7 @@ class OpenFile:
         self.read_only = read_only
         self.why_not = "it was opened for reading"
         self.still = still
+        self._is_closed = False
         patience.until_free(lambda: connection.execute(_META["meta"]).fetchone())
         self.anchor = Anchor(str(path))
         if not still:
@@ -122,15 +123,18 @@ class OpenFile:
     def close(self) -> None:
         """Closes. Where others have a log of their own by now, ours is neither copied into the file, over what they
         committed, nor is theirs removed in its place: SQLite is told so, or the connection is never closed."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         cut_off = False
         with suppress(OSError):
             cut_off = self.anchor.is_replaced()
         if cut_off and not _tell_not_to_checkpoint(self.connection):
             abandon(self)
             return
+        self.connection.close()
         with _using:
             _in_use.discard(self)
-        self.connection.close()
 
 
 _using = threading.Lock()
