@@ -44,8 +44,9 @@ from lockgate.model.statuses import (
     SubmissionOutcome,
 )
 
-MAX_TITLE_BYTES = 1_000
-"""As JSON: it stands in the event of the request, whose payload stays under 4 KiB."""
+MAX_TITLE_BYTES = 602
+"""As JSON, the 200 UTF-16 units of an Ask's title at their longest: it stands in the event of the request, whose
+payload stays under 4 KiB."""
 
 _MOST_SHOWN = 80
 """Of what was given as a digest, which may be anything."""

@@ -14,8 +14,9 @@ from lockgate.store.openfile import Transaction
 from lockgate.store.statements import load
 
 _KEEPING = load("keeping")
-MOST_BYTES = 1_500
-"""A policy is copied into each request's event, whose payload stays under 4 KiB."""
+MOST_BYTES = 1_000
+"""A policy is copied into each request's event, as a text within its JSON. The payload stays under 4 KiB, of which the
+longest ids and title leave it this much."""
 
 
 class PolicyView(Record, frozen=True, kw_only=True):
@@ -38,9 +39,10 @@ def set_policy(
     if named is not None and (not named or not all(map(_is_name, named))):
         raise Refused("invalid_input", f"users: one login name or more, got {list(named)!r}"[:300], field="users")
     policy = Policy(audience=audience, users=named, self_approval=self_approval)
-    size = len(stored(policy))
+    size = len(stored(stored(policy).decode()))
     if size > MOST_BYTES:
-        raise Refused("invalid_input", f"users: a policy of at most {MOST_BYTES} bytes, got {size}", field="users")
+        reason = f"users: with them the policy has at most {MOST_BYTES} bytes in a decision's event, got {size}"
+        raise Refused("invalid_input", reason, field="users")
     tx.connection.execute(
         _KEEPING["set_policy"],
         {

@@ -12,7 +12,7 @@ from lockgate.flow.definition import Begun, Definition
 from lockgate.flow.titles import check_title
 from lockgate.model import ids
 from lockgate.model.encoding import sha256, stored
-from lockgate.model.errors import NotFound, Refused
+from lockgate.model.errors import NotFound, PayloadError, Refused
 from lockgate.model.events import Birth
 from lockgate.model.records import Actor, Human, Receipt, Record, Value
 from lockgate.store import commits, heads
@@ -21,6 +21,8 @@ from lockgate.store.receipts import Wish, once, speaker
 from lockgate.store.statements import load
 
 _RUNS = load("runs")
+MOST_PLACE_BYTES = 1_200
+"""What a run's first event, whose payload stays under 4 KiB, has left for where the run comes from."""
 
 
 class NewRun(Record, frozen=True, kw_only=True):
@@ -35,8 +37,9 @@ class NewRun(Record, frozen=True, kw_only=True):
 
 
 def start(tx: Transaction, new: NewRun, *, actor: Actor | Human, key: str) -> Receipt:
-    """Makes a queued run; the receipt names it. Raises PayloadError for a title that cannot be one, and Refused
-    `unchecked_input` where the workflow has not said what it makes of this input."""
+    """Makes a queued run; the receipt names it. Raises PayloadError for a title that cannot be one and
+    for a workflow's path that is too long, and Refused `unchecked_input` where the workflow has not said what it makes
+    of this input."""
     check_title(new.title)
     input_value = Value(hash=sha256(new.input), content=new.input)
     wish = _start_wish(new.definition.workflow_ref, input_value.hash, new.title, actor, key)
@@ -131,6 +134,7 @@ def _birth(
     lineage: dict[str, Any] | None = None,
 ) -> Birth:
     definition = new.definition
+    _check_places(definition, new.started_by)
     return Birth(
         workflow=definition.workflow,
         definition_digest=definition.digest,
@@ -147,6 +151,13 @@ def _birth(
         restart_number=lineage["restart_number"] if lineage else 0,
         settings_hash=begun.settings.hash if begun.settings is not None else None,
     )
+
+
+def _check_places(definition: Definition, started_by: str) -> None:
+    size = len(stored([definition.workflow_ref, definition.project_dir, started_by]))
+    if size > MOST_PLACE_BYTES:
+        limit = f"at most {MOST_PLACE_BYTES} bytes of JSON with its project's and the name of who starts it"
+        raise PayloadError("the workflow's path", limit, f"{size} bytes")
 
 
 def _bear(tx: Transaction, run_id: str, birth: Birth, definition: Definition, actor: Actor, values: list[Value]) -> int:
