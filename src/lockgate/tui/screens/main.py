@@ -301,7 +301,7 @@ class MainScreen(Screen[None]):
             self.look(sort=following, descending=True, first=0)
 
     def action_follow(self) -> None:
-        following = not self.detail.following
+        following = not (self.detail.following and self.timeline.following)
         self.detail.follow(following)
         self.timeline.follow(following)
         self.look(trace_first=self.detail.trace.window())

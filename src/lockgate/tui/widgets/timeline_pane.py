@@ -68,7 +68,7 @@ class TimelinePane(Pane):
         self._detail: ShownDetail | None = None
         self._snapshot: Snapshot | None = None
         self._lens: Lens | None = None
-        self.following = True
+        self.list.following = True
         self._steady = 0
         self._steady_place: tuple[int, int, int] | None = None
         self._steady_run: str | None = None
@@ -85,7 +85,7 @@ class TimelinePane(Pane):
         self._detail, self._snapshot, self._lens = snapshot.detail, snapshot, lens
         if before is not None and (self._detail is None or self._detail.run.run_id != before.run.run_id):
             self.list.forget()
-            self.fit()
+            self.follow(True)
         stale = None if snapshot.store.state.is_live else snapshot.store.as_of
         lost_since = None if self._detail is None else lost_at(self._detail, lens)
         self._view = replace(self._view, stale=stale, lost_since=lost_since)
@@ -165,9 +165,13 @@ class TimelinePane(Pane):
         """The whole run again."""
         self._view = replace(self._view, window=None)
 
+    @property
+    def following(self) -> bool:
+        """Whether the newest attempt stays on screen, until the person goes to another."""
+        return self.list.following
+
     def follow(self, following: bool) -> None:
         """Keeps the live end and the newest attempt on screen, or stops doing so."""
-        self.following = following
         self.list.following = following
         if following:
             self.fit()
