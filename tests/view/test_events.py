@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from lockgate.model.events import PAYLOADS
 from lockgate.store import reads
@@ -29,6 +30,10 @@ def test_a_row_of_the_picture() -> None:
     assert plain(trace_line(failed, 45, Lens(NOW, 80, 24, zone=ZONE))) == "  14:00:20 ✗ node_failed          build #1"
     wider = plain(trace_line(failed, 65, Lens(NOW, 100, 24, zone=ZONE)))
     assert wider == "  14:00:20 ✗ node_failed          build #1   exit 1: missing wh…"
+    inside = replace(failed, subject="review/typos/draft #12")
+    assert (
+        plain(trace_line(inside, 46, Lens(NOW, 80, 24, zone=ZONE))) == "  14:00:20 ✗ node_failed          …/draft #12"
+    )
     assert plain(trace_rule(1, LENS)) == "run · 1 event"
 
 

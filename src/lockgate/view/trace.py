@@ -4,7 +4,7 @@ import json
 
 from lockgate.model.statuses import Word
 from lockgate.model.text import clean
-from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, node_name, restyled, right
+from lockgate.view.cells import EMPTY, Line, Span, blank, fitted, joined, left, line_width, node_name, restyled, right
 from lockgate.view.glyphs import Glyphs
 from lockgate.view.lens import Band, Lens
 from lockgate.view.snapshots import ShownEvent
@@ -59,23 +59,24 @@ def trace_line(
         start = f"  {stamp(event.at, lens.now_ms, lens.zone, 8)} "
     else:
         start = f"  {stamp(event.at, lens.now_ms, lens.zone, 12)} {right(str(event.seq), seq_cells)}  "
-    row = joined(
+    head = joined(
         Span(start, "muted"),
         Span(glyph_of(event.mark, lens.glyphs), event.role),
         Span(" "),
         Span(left(event.type, EVENT_CELLS, ellipsis), event.role, selected),
         Span(" "),
-        *_about(event, cells, detailed=not brief or cells >= DETAIL_CELLS, ellipsis=ellipsis),
     )
+    detailed = not brief or cells >= DETAIL_CELLS
+    row = joined(*head, *_about(event, cells, cells - line_width(head) - 1, detailed=detailed, ellipsis=ellipsis))
     if ahead:
         row = restyled(row, "muted")
     return fitted(joined(fitted(row, cells - 1, ellipsis), Span(" ")), cells, ellipsis)
 
 
-def _about(event: ShownEvent, cells: int, *, detailed: bool, ellipsis: str) -> Line:
+def _about(event: ShownEvent, cells: int, left_over: int, *, detailed: bool, ellipsis: str) -> Line:
     """What the event is about: in a column of its own where a detail follows."""
     if not detailed:
-        return joined(Span(event.subject))
+        return joined(Span(node_name(event.subject, max(left_over, 0), ellipsis)))
     width = WIDE_SUBJECT_CELLS if cells >= BRIEF_CELLS else SUBJECT_CELLS
     return joined(Span(node_name(event.subject, width, ellipsis)), Span(" "), Span(event.detail, "muted"))
 
