@@ -203,3 +203,12 @@ def test_the_zone_of_every_time_is_one(bench: Bench, lockgate: Command, monkeypa
     monkeypatch.setenv("LOCKGATE_ZONE", "UTC")
     here = lockgate("events", run_id).out.split()[0]
     assert there[3:5] != here[3:5]
+
+
+def test_what_a_paused_run_waits_for_says_that_it_takes_no_answer(bench: Bench, lockgate: Command) -> None:
+    run_id = paused(at_decision)(bench)
+    assert lockgate("show", run_id).out.splitlines()[-1].strip() == (
+        f"first lockgate resume {run_id[-8:]}: a paused run takes no answer"
+    )
+    lockgate("resume", run_id)
+    assert "first lockgate resume" not in lockgate("show", run_id).out

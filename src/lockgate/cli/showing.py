@@ -90,6 +90,8 @@ def _waits(detail: RunDetail, lens: Lens) -> Iterator[str]:
             yield ""
             yield f"waits      {request.kind} {request.request_id}, fingerprint {grouped(request.digest)}"
             yield f"           {_advice(request)}"
+            if detail.run.paused:
+                yield f"           first lockgate resume {short_id(detail.run.run_id)}: a paused run takes no answer"
     for effect in detail.effects:
         if effect.status == "ambiguous":
             yield ""
