@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import functools
+import json
 import sys
 import threading
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from lockgate.engine.calls import Caller
 from lockgate.engine.failures import NodeFailed, failure_of
+from lockgate.model.encoding import checked
+from lockgate.model.errors import PayloadError
 
 
 async def test_a_sync_function_runs_on_one_thread_of_its_own() -> None:
@@ -49,6 +52,11 @@ def interrupts() -> None:
     raise KeyboardInterrupt
 
 
+def stops() -> None:
+    # It would become an error of ours: a coroutine cannot raise it.
+    raise StopIteration
+
+
 async def exits_async() -> None:
     sys.exit(3)
 
@@ -57,15 +65,18 @@ async def cancels_itself() -> None:
     raise asyncio.CancelledError
 
 
-@pytest.mark.parametrize("function", [exits, interrupts, exits_async, cancels_itself])
+@pytest.mark.parametrize("function", [exits, interrupts, stops, exits_async, cancels_itself])
 async def test_what_would_end_the_process_is_a_failure(function: Any) -> None:
     caller = Caller()
-    with pytest.raises(NodeFailed, match="ended itself"):
+    with pytest.raises(NodeFailed, match="ended itself") as caught:
         await caller.call(function)
     caller.close()
+    found = json.loads(failure_of(caught.value).value.content)
+    assert f"in {function.__name__}" in found["traceback"]
+    assert not found["message"].endswith(": ")
 
 
-@pytest.mark.parametrize("problem", [ValueError("x"), StopIteration(), TimeoutError()])
+@pytest.mark.parametrize("problem", [ValueError("x"), TimeoutError()])
 async def test_an_exception_comes_back_as_it_is(problem: Exception) -> None:
     def fail() -> None:
         raise problem
@@ -73,11 +84,7 @@ async def test_an_exception_comes_back_as_it_is(problem: Exception) -> None:
     caller = Caller()
     future = asyncio.ensure_future(caller.call(fail))
     await asyncio.wait({future})
-    if isinstance(problem, StopIteration):
-        # Python itself turns a StopIteration that leaves a coroutine into a RuntimeError.
-        assert isinstance(future.exception(), RuntimeError)
-    else:
-        assert future.exception() is problem
+    assert future.exception() is problem
     caller.close()
 
 
@@ -117,3 +124,23 @@ def test_an_exception_whose_text_fails_is_still_a_failure() -> None:
             raise RuntimeError
 
     assert failure_of(Odd()).summary == "Odd: its text cannot be made"
+
+
+def test_a_value_that_is_refused_in_a_function_says_where() -> None:
+    def publish() -> None:
+        checked({"a": float("nan")})
+
+    with pytest.raises(PayloadError) as caught:
+        publish()
+    assert "in publish" in json.loads(failure_of(caught.value).value.content)["traceback"]
+
+
+def test_a_long_path_leaves_room_for_the_limit() -> None:
+    nested: Any = 1
+    for _ in range(100):
+        nested = [nested]
+    with pytest.raises(PayloadError) as caught:
+        checked(nested)
+    summary = failure_of(caught.value).summary
+    assert summary.startswith("PayloadError: $[0][0]")
+    assert summary.endswith("[0]: at most 64 levels, got more than 64 levels")

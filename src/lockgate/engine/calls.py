@@ -13,7 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from lockgate.engine.failures import NodeFailed
+from lockgate.engine.failures import ended
 
 _Job = tuple[contextvars.Context, Callable[[], Any], "asyncio.Future[Any]"]
 
@@ -61,7 +61,10 @@ class _Thread:
         result, problem = await future
         if problem is None:
             return result
-        raise problem if isinstance(problem, Exception) else _ended(problem)
+        # A coroutine cannot raise StopIteration: it would become an error of ours.
+        if not isinstance(problem, Exception) or isinstance(problem, StopIteration):
+            raise ended(problem)
+        raise problem
 
     def close(self) -> None:
         self._jobs.put(None)
@@ -86,14 +89,9 @@ async def _awaited(result: Awaitable[Any]) -> Any:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        raise _ended(problem) from problem
+        raise ended(problem) from problem
     except SystemExit as problem:
-        raise _ended(problem) from problem
-
-
-def _ended(problem: BaseException) -> NodeFailed:
-    detail = f"sys.exit({problem.code!r})" if isinstance(problem, SystemExit) else str(problem)
-    return NodeFailed(type(problem).__name__, f"the node's function ended itself: {detail}")
+        raise ended(problem) from problem
 
 
 def _deliver(future: "asyncio.Future[Any]", outcome: tuple[Any, BaseException | None]) -> None:

@@ -10,15 +10,18 @@ from lockgate.model.records import Value
 
 SUMMARY_CHARS = 200
 _TRACE_CHARS = 16_000
+_OWN = ("/lockgate/engine/", "/lockgate/flow/", "/lockgate/model/")
 
 
 class NodeFailed(Exception):
-    """A node failed for a reason that is no bug of a function; `result` is what there was of an output."""
+    """A node failed for a reason that is no bug of a function; `result` is what there was of an output, `trace` where
+    its code ended itself."""
 
-    def __init__(self, kind: str, message: str, result: Any = None) -> None:
+    def __init__(self, kind: str, message: str, result: Any = None, trace: str | None = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.result = result
+        self.trace = trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +42,28 @@ def failure(kind: str, message: str, *, trace: str | None = None, result: Any = 
 
 
 def failure_of(problem: BaseException) -> Failure:
-    """What an exception of a node's code says; the traceback begins below the engine's own frames."""
+    """What an exception of a node's code says; the traceback has no frames of our own."""
     if isinstance(problem, NodeFailed):
-        return failure(problem.kind, str(problem), result=problem.result)
+        return failure(problem.kind, str(problem), trace=problem.trace, result=problem.result)
     kind = type(problem).__name__
     if isinstance(problem, LockgateError):
-        return failure(kind, problem.message)
-    return failure(kind, _text(problem), trace=_trace(problem))
+        return failure(kind, problem.message, trace=trace_of(problem))
+    return failure(kind, _text(problem), trace=trace_of(problem))
 
 
-def _trace(problem: BaseException) -> str:
+def ended(problem: BaseException) -> NodeFailed:
+    """What a function says that raised what would end more than itself, such as sys.exit."""
+    detail = f"sys.exit({problem.code!r})" if isinstance(problem, SystemExit) else _text(problem)
+    what = "the node's function ended itself"
+    return NodeFailed(type(problem).__name__, f"{what}: {detail}" if detail else what, trace=trace_of(problem))
+
+
+def trace_of(problem: BaseException) -> str | None:
+    """The traceback through the author's code; None where it passed through none."""
     shown = traceback.TracebackException.from_exception(problem)
-    foreign = [frame for frame in shown.stack if "/lockgate/engine/" not in frame.filename]
+    foreign = [frame for frame in shown.stack if not any(own in frame.filename for own in _OWN)]
     shown.stack = traceback.StackSummary.from_list(foreign)
-    return "".join(shown.format())[-_TRACE_CHARS:]
+    return "".join(shown.format())[-_TRACE_CHARS:] if foreign else None
 
 
 def _text(problem: BaseException) -> str:

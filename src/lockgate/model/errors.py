@@ -170,10 +170,11 @@ class RouteError(WorkflowError):
 
 
 class PayloadError(LockgateError):
-    """A user's value breaks the payload rules; `path` is the JSON path from `$`."""
+    """A user's value breaks the payload rules; `path` is the JSON path from `$`, cut in the message."""
 
     code = "invalid_payload"
 
     def __init__(self, path: str, limit: str, observed: str) -> None:
-        super().__init__(f"{path}: {limit}, got {observed}", path=path, limit=limit, observed=observed)
+        place = path if len(path) <= 100 else f"{path[:60]}…{path[-39:]}"
+        super().__init__(f"{place}: {limit}, got {observed}", path=path, limit=limit, observed=observed)
         self.path, self.limit, self.observed = path, limit, observed
