@@ -212,3 +212,27 @@ class Bench:
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
+
+
+def children(pid: int) -> list[int]:
+    """Of all its threads: a host inside another program runs on one of them."""
+    tasks = [place.name for place in Path(f"/proc/{pid}/task").glob("*")]
+    return [int(word) for task in tasks for word in told_by(pid, f"task/{task}/children").split()]
+
+
+def told_by(pid: int, name: str) -> str:
+    """What the system tells of a process; nothing where it has just gone."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/{name}").read_text()
+    return ""
+
+
+def fork_servers_of(host: int) -> list[int]:
+    """The one that there is, or none while it is replaced. A worker has its server's command line, but another name."""
+    found = [pid for pid in children(host) if "lockgate.host.zygote" in told_by(pid, "cmdline")]
+    return [pid for pid in found if told_by(pid, "comm") != "lockgate-worker\n"]
+
+
+def fork_server_of(host: int) -> int:
+    found: int = until(lambda: found[0] if len(found := fork_servers_of(host)) == 1 else None, "a fork server")
+    return found

@@ -1,13 +1,11 @@
 """A forked worker is as one that was started by exec, and the fork server is nobody that a run depends on."""
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +15,7 @@ from lockgate.host.exits import until_exit
 from lockgate.host.forking import ForkServer
 from lockgate.host.processes import identify
 from lockgate.host.spawning import ByExec, Spawned, start_python
-from tests.host.bench import Bench, kill, until
+from tests.host.bench import Bench, children, fork_server_of, kill, told_by, until
 from tests.host.test_worker_imports import FORBIDDEN
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every worker is started by exec")
@@ -113,32 +111,6 @@ flow = Workflow("quick", start="n", nodes={"n": compute(lambda ctx: {})})
 """
 
 
-def children(pid: int) -> list[int]:
-    """Of all its threads: a host inside another program runs on one of them."""
-    lists = [place.read_text() for place in Path(f"/proc/{pid}/task").glob("*/children")]
-    return [int(word) for each in lists for word in each.split()]
-
-
-def told_by(pid: int, name: str) -> str:
-    """What the system tells of a process; nothing where it has just gone."""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{pid}/{name}").read_text()
-    return ""
-
-
-def is_server(pid: int) -> bool:
-    """A worker has its server's command line, and a name of its own."""
-    return "lockgate.host.zygote" in told_by(pid, "cmdline") and told_by(pid, "comm") != "lockgate-worker\n"
-
-
-def server_of(host: int) -> int:
-    def servers() -> list[int]:
-        return [pid for pid in children(host) if is_server(pid)]
-
-    found: int = until(lambda: found[0] if len(found := servers()) == 1 else None, "a fork server")
-    return found
-
-
 def until_gone(pid: int) -> None:
     until(lambda: identify(pid) is None, f"{pid} gone", within_s=2.5)
 
@@ -156,12 +128,12 @@ def test_a_killed_server_is_replaced_and_costs_no_run(bench: Bench, losses: Any,
         bench.touch("dies")
     with bench.host() as host:
         bench.until_logged(f"stays {bench.worker_pid(run_id)}")
-        server = server_of(host.pid)
+        server = fork_server_of(host.pid)
         kill(server)
         until_gone(server)
         other = bench.start(bench.write(QUICK, "quick.py"))
         bench.until_status(other, "completed")
-        assert server_of(host.pid) != server
+        assert fork_server_of(host.pid) != server
         bench.touch("go")
         bench.until_status(run_id, "completed")
     # Its host has adopted it, and so knows how it ended.
@@ -176,7 +148,7 @@ def test_where_nobody_can_know_how_a_worker_ended_it_is_not_held_against_it(benc
     # A host inside another program adopts nothing: the children of a killed server become the system's.
     with bench.host_here():
         bench.until_logged(f"stays {bench.worker_pid(run_id)}")
-        kill(server_of(os.getpid()))
+        kill(fork_server_of(os.getpid()))
         bench.touch("go")
         run = bench.until_status(run_id, "completed")
     assert losses(run_id) == [("unseen", 0, None)]
@@ -188,14 +160,14 @@ def test_a_server_that_does_not_answer_holds_up_no_run(bench: Bench, monkeypatch
     file = bench.write(QUICK)
     with bench.host_here():
         bench.until_status(bench.start(file), "completed")
-        server = server_of(os.getpid())
+        server = fork_server_of(os.getpid())
         monkeypatch.setattr(forking, "ANSWER_S", 0.2)
         os.kill(server, signal.SIGSTOP)
         for _ in range(2):
             run_id = bench.start(file)
             assert bench.until_status(run_id, "completed").losses == 0
         until(lambda: identify(server) is None, "the silent one is replaced")
-        assert server_of(os.getpid()) != server
+        assert fork_server_of(os.getpid()) != server
 
 
 @pytest.mark.parametrize("ending", ["stopped", "killed"])
@@ -203,7 +175,7 @@ def test_the_server_ends_with_its_host(bench: Bench, ending: str) -> None:
     run_id = bench.start(bench.write(STAYS))
     with bench.host() as host:
         worker = bench.worker_pid(run_id)
-        server = server_of(host.pid)
+        server = fork_server_of(host.pid)
         assert worker in children(server)
         if ending == "killed":
             kill(host.pid)
@@ -215,7 +187,7 @@ def test_the_server_ends_with_its_host(bench: Bench, ending: str) -> None:
 def test_the_server_stays_alone_and_keeps_no_ended_worker(bench: Bench) -> None:
     file = bench.write(QUICK)
     with bench.host() as host:
-        server = server_of(host.pid)
+        server = fork_server_of(host.pid)
         for run_id in [bench.start(file) for _ in range(6)]:
             bench.until_status(run_id, "completed")
         until(lambda: len(children(server)) == 1, "every worker reaped, and one that waits")

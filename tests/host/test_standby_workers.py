@@ -11,8 +11,7 @@ from lockgate.host.forking import ForkServer
 from lockgate.host.processes import identify
 from lockgate.host.spawning import ByExec, Spawned
 from lockgate.host.standby import Standby
-from tests.host.bench import Bench, kill, until
-from tests.host.test_forked_workers import children, server_of, told_by
+from tests.host.bench import Bench, children, fork_server_of, kill, told_by, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for children in /proc")
 
@@ -33,7 +32,7 @@ def waiting(host: int, *, forked: bool) -> int:
 
     def workers() -> list[int]:
         if forked:
-            return children(server_of(host))
+            return children(fork_server_of(host))
         # The host may have other children for a moment, such as what looks for a library when it starts.
         return [pid for pid in children(host) if "lockgate.host.worker" in told_by(pid, "cmdline")]
 

@@ -1,4 +1,4 @@
-"""kill -9 of workers and hosts at random moments: every run ends as it would have, and no finished step runs again."""
+"""kill -9 of workers, what forks them, and hosts at random: every run ends as it would have, no step runs twice."""
 
 import random
 from collections import Counter
@@ -11,7 +11,7 @@ from lockgate.flow.graph import decode
 from lockgate.host.processes import identify
 from lockgate.store import commands, reads
 from lockgate.store.once import read_once
-from tests.host.bench import Bench, kill, until
+from tests.host.bench import Bench, fork_servers_of, kill, until
 
 RUNS = 4
 
@@ -49,6 +49,8 @@ def test_runs_survive_everything(tmp_path: Path, seed: int, enough: int) -> None
             for _ in range(chance.randint(0, 2)):
                 seen = len(bench.log()) + chance.randint(1, 8)
                 until(lambda seen=seen: len(bench.log()) >= seen or is_stuck(bench, runs), "progress")
+                for server in fork_servers_of(host.pid) if chance.random() < 0.5 else ():
+                    kill(server)
                 kills += kill_a_worker(bench, chance)
             for run_id in runs:
                 resume_if_blocked(bench, run_id)
