@@ -230,8 +230,8 @@ class Attempts:
         context = Context(
             state=state,
             input=lambda: self._history.input(mount),
-            outputs=self._history.outputs(mount),
-            results=self._history.results(mount),
+            outputs=lambda: self._history.outputs(mount),
+            results=lambda: self._history.results(mount),
             publish=updates.publish,
         )
         made = Visit(

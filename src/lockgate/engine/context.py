@@ -1,8 +1,8 @@
 """What a node's functions are given."""
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -73,39 +73,43 @@ Publish = Callable[[str, str, Mapping[str, Any]], None]
 
 
 class Context:
-    """The one argument of a node's functions.
-
-    `outputs` has the latest output of each node whose latest attempt ended ok, `results` the latest Result of
-    every node that ran. Values are copies: changing them changes nothing else.
-    """
+    """The one argument of a node's functions. Values are copies: changing them changes nothing else."""
 
     def __init__(
         self,
         *,
         state: State,
         input: Callable[[], Any],
-        outputs: Mapping[str, Any],
-        results: Mapping[str, Result],
+        outputs: Callable[[], Mapping[str, Any]],
+        results: Callable[[], Mapping[str, Result]],
         publish: Publish,
     ) -> None:
         self.state = state
-        self.outputs = outputs
-        self.results = results
         self.settings: Mapping[str, Any] = {}
         self.effect: EffectState | None = None
-        self._input = Lazily({"input": None}, lambda _: input())
+        self._input, self._outputs, self._results = input, outputs, results
         self._publish = publish
-        self._stopping = threading.Event()
+        self._is_stopping = False
 
-    @property
+    @cached_property
     def input(self) -> Any:
         """The run's input; in an include, what the parent gave."""
-        return self._input["input"]
+        return self._input()
+
+    @cached_property
+    def outputs(self) -> Mapping[str, Any]:
+        """The latest output of each node whose latest attempt ended ok."""
+        return self._outputs()
+
+    @cached_property
+    def results(self) -> Mapping[str, Result]:
+        """The latest Result of every node that ran."""
+        return self._results()
 
     @property
     def cancelled(self) -> bool:
         """Whether the node ran over its limit or has to stop: what goes on after that is not recorded."""
-        return self._stopping.is_set()
+        return self._is_stopping
 
     def update(self, data: Mapping[str, Any], *, type: str = "progress", key: str = "overall") -> None:
         """Publishes progress, from any thread, without waiting.
@@ -118,4 +122,4 @@ class Context:
 
     def stop(self) -> None:
         """Tells the node's functions that their time is over."""
-        self._stopping.set()
+        self._is_stopping = True

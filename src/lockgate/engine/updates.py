@@ -31,10 +31,9 @@ class Updates:
         self._lock = threading.Lock()
         self._pairs: set[tuple[str, str]] = set()
         self._pending: dict[tuple[str, str], Value] = {}
-        self._woken = asyncio.Event()
-        self._committing = asyncio.Lock()
         self._pump: asyncio.Task[None] | None = None
         self._problem: BaseException | None = None
+        self._is_committing = False
         self._is_closed = False
         self.on_failure: Callable[[], None] | None = None
 
@@ -52,12 +51,10 @@ class Updates:
             self._loop.call_soon_threadsafe(self._wake)
 
     def _wake(self) -> None:
-        if self._is_closed:
+        if self._is_closed or (self._pump is not None and not _ended_well(self._pump)):
             return
-        if self._pump is None:
-            self._pump = self._loop.create_task(self._run())
-            self._pump.add_done_callback(self._ended)
-        self._woken.set()
+        self._pump = self._loop.create_task(self._run())
+        self._pump.add_done_callback(self._ended)
 
     def _ended(self, pump: "asyncio.Task[None]") -> None:
         # `flush` says what went wrong; until then the node is told that it works in vain.
@@ -66,21 +63,23 @@ class Updates:
             self.on_failure()
 
     async def _run(self) -> None:
-        while True:
-            await self._woken.wait()
-            self._woken.clear()
-            while await self._commit_one():
+        """Commits one after the other until nothing is pending."""
+        while not self._is_closed and await self._commit_one():
+            if not self._is_closed:
                 await asyncio.sleep(INTERVAL)
 
     async def _commit_one(self) -> bool:
-        async with self._committing:
-            with self._lock:
-                pair = next(iter(self._pending), None)
-                if pair is None:
-                    return False
-                value = self._pending.pop(pair)
+        with self._lock:
+            pair = next(iter(self._pending), None)
+            if pair is None:
+                return False
+            value = self._pending.pop(pair)
+        self._is_committing = True
+        try:
             await self._commit(*pair, value)
-            return True
+        finally:
+            self._is_committing = False
+        return True
 
     async def flush(self) -> None:
         """Commits what is still pending, without the pauses; after it nothing is committed any more.
@@ -100,10 +99,14 @@ class Updates:
         pump, self._pump = self._pump, None
         if pump is None:
             return
-        # A commit under way is finished, not torn: the pump waits or sleeps when it is cancelled.
-        async with self._committing:
+        if not self._is_committing:
             pump.cancel()
-        await asyncio.gather(pump, return_exceptions=True)
+        # A commit under way is finished, not torn, even where this wait is cancelled.
+        await asyncio.wait({pump})
+
+
+def _ended_well(pump: "asyncio.Task[None]") -> bool:
+    return pump.done() and not pump.cancelled() and pump.exception() is None
 
 
 def _checked(type: str, key: str, data: Mapping[str, Any]) -> Value:

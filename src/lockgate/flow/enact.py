@@ -24,12 +24,16 @@ def enact(head: RunHead | None, event: ev.Event, graph: Graph | None = None) -> 
         return runs.bear(event, graph)
     payload = event.payload
     head, rows = _ENACT[event.type](head, event, payload)
-    run = replace(head.run, revision=event.seq, last_at=event.at, chain_head=event.hash)
     clocks: ev.Clocks | None = getattr(payload, "clocks", None)
     if clocks is None:
+        run = replace(head.run, revision=event.seq, last_at=event.at, chain_head=event.hash)
         return replace(head, run=run), rows
+    run = head.run
     run = replace(
         run,
+        revision=event.seq,
+        last_at=event.at,
+        chain_head=event.hash,
         active_ms=run.active_ms + clocks.elapsed_ms,
         waiting_ms=run.waiting_ms + clocks.waited_ms,
         clock=clocks.to,
