@@ -212,3 +212,15 @@ def test_what_a_paused_run_waits_for_says_that_it_takes_no_answer(bench: Bench, 
     )
     lockgate("resume", run_id)
     assert "first lockgate resume" not in lockgate("show", run_id).out
+
+
+def test_a_restart_shows_what_its_parents_came_to(bench: Bench, lockgate: Command) -> None:
+    parent = completed(bench)
+    child = histories.restarted_from(bench, parent)
+    [earlier] = lockgate("show", child, "--json").document["lineage"]["earlier"]
+    ended = lockgate("show", parent, "--json").document
+    assert ended["output"] is not None
+    assert (earlier["run_id"], earlier["status"], earlier["output"]) == (parent, "completed", ended["output"])
+    failed = histories.failed(bench)
+    [earlier] = lockgate("show", histories.restarted_from(bench, failed), "--json").document["lineage"]["earlier"]
+    assert earlier["error"] == lockgate("show", failed, "--json").document["error"]

@@ -1,6 +1,7 @@
 """A store with a run in each kind of trouble, and one that went through everything: what keeping is tested on."""
 
 from lockgate.flow import transitions as t
+from lockgate.model.records import Receipt
 from lockgate.model.statuses import BlockCode, Outcome, RunStatus
 from lockgate.store import claims, commands, hosts
 
@@ -128,8 +129,13 @@ def timed_out(bench: Bench) -> str:
 def restarted(bench: Bench) -> tuple[str, str]:
     """(parent, child): a failed run and its queued restart."""
     parent = failed(bench)
+    return parent, restarted_from(bench, parent)
+
+
+def restarted_from(bench: Bench, parent: str) -> str:
+    """The queued restart of a finished run."""
     revision = bench.read(lambda c: c.execute("SELECT revision FROM runs WHERE run_id = ?", (parent,)).fetchone())[0]
-    receipt = bench.write(
+    receipt: Receipt = bench.write(
         lambda tx: commands.restart(
             tx,
             parent,
@@ -141,7 +147,8 @@ def restarted(bench: Bench) -> tuple[str, str]:
             key=bench.key(),
         )
     )
-    return parent, receipt.run_id
+    assert receipt.run_id is not None
+    return receipt.run_id
 
 
 def blocked(bench: Bench) -> str:

@@ -70,7 +70,7 @@ def read_show(call: Call, run_id: str) -> "tuple[RunDetail, ReadValue]":
         return detail, {hash: decoded(reads.value(connection, hash)) for hash in _hashes(detail)}
 
     detail, values = call.read(read)
-    return detail, lambda hash: None if hash is None else values.get(hash)
+    return detail, lambda hash: None if hash is None else values[hash]
 
 
 def read_settings(
@@ -89,7 +89,7 @@ def read_settings(
         return scopes, changes, {hash: decoded(reads.value(connection, hash)) for hash in named}
 
     scopes, changes, values = call.read(read)
-    return scopes, changes, lambda hash: None if hash is None else values.get(hash)
+    return scopes, changes, lambda hash: None if hash is None else values[hash]
 
 
 def decoded(content: bytes) -> Any:
@@ -106,4 +106,6 @@ def _hashes(detail: RunDetail) -> set[str]:
     for attempt in detail.attempts:
         named += [attempt.output_hash, attempt.error_hash]
     named += [update.data_hash for update in detail.updates]
+    for outcome in detail.earlier:
+        named += [outcome.output_hash, outcome.error_hash]
     return {hash for hash in named if hash is not None}
