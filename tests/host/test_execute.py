@@ -111,8 +111,11 @@ async def test_wait_returns_at_the_first_wait_and_continues_by_run_id(tmp_path: 
         assert (run.status, run.queue) == ("waiting", "parked")
         [request] = await store.decisions()
         await store.answer(request.request_id, "yes", digest=request.digest, actor=Human.for_test())
-        with pytest.raises(SourceChanged):
+        with pytest.raises(Refused, match=f"{run.run_id} is a run of '.*', not of '.*'"):
             await execute(doubling(), store=store, run_id=run.run_id)
+        changed = Workflow(deciding().name, start="a", nodes={"a": compute(lambda ctx: 1)})
+        with pytest.raises(SourceChanged):
+            await execute(changed, store=store, run_id=run.run_id)
         done = await execute(deciding(), store=store, run_id=run.run_id)
         assert done.status == "completed"
 

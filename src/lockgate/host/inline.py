@@ -42,9 +42,9 @@ async def execute(
 
     `wait` returns where the run waits for somebody, is paused or blocked; `end` only when it is over: it waits
     for the answer, whoever gives it, and goes on. With the key of an earlier start it goes on with that run.
-    Raises PayloadError for an input or title that cannot be one, Refused for an input that the workflow does not take
-    and for a key that is none, DefinitionError for a function of the input that fails, KeyConflict, NotFound, and
-    SourceChanged where `run_id` was started from another graph.
+    Raises PayloadError for an input or title that cannot be one, Refused for an input that the workflow does not take,
+    for a key that is none and for a run of another workflow, DefinitionError for a function of the input that fails,
+    KeyConflict, NotFound, and SourceChanged where `run_id` was started from another graph.
     """
     holder = Holder(workflow, store)
     if run_id is None:
@@ -80,8 +80,10 @@ async def _begin(holder: Holder, given: Any, title: str | None, key: str) -> tup
 
 
 async def _check_graph(holder: Holder, run_id: str) -> None:
-    recorded = (await holder.store.run(run_id)).row.definition_digest
-    if recorded != holder.definition.digest:
+    row = (await holder.store.run(run_id)).row
+    if row.workflow != holder.workflow.name:
+        raise Refused("wrong_workflow", f"{run_id} is a run of {row.workflow!r}, not of {holder.workflow.name!r}")
+    if row.definition_digest != holder.definition.digest:
         raise SourceChanged([holder.definition.workflow_ref])
 
 
