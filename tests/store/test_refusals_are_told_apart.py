@@ -4,6 +4,7 @@ too many. None of them writes anything, and each says what was seen."""
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from lockgate.model.errors import Refused
 from lockgate.model.records import Actor, Human
@@ -169,6 +170,14 @@ def test_an_actor_has_a_name_that_can_be_written_down(bench: Bench, id: str) -> 
     assert (told.outcome, told.reason) == ("rejected", "invalid_id")
     assert bench.answer(request_id, digest, human=Human.for_test(id)).reason == "invalid_id"
     assert bench.write(written) == before
+
+
+def test_a_kind_may_be_written_as_a_text(bench: Bench) -> None:
+    run_id = bench.run_id()
+    written_out = Actor(kind="user", id="bo")  # type: ignore[arg-type]
+    first = bench.write(lambda tx: commands.pause(tx, run_id, actor=written_out, key="p"))
+    actor = Actor(kind=ActorKind.USER, id="bo")
+    assert bench.write(lambda tx: commands.pause(tx, run_id, actor=actor, key="p")) == replace(first, outcome="adopted")
 
 
 def test_a_source_is_a_word(bench: Bench) -> None:

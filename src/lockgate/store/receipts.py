@@ -51,7 +51,7 @@ def speaker(actor: Actor | Human) -> Actor:
     other kind, which only the store itself may write."""
     if isinstance(actor, Human):
         return actor.actor
-    if actor.kind is not ActorKind.USER:
+    if actor.kind != ActorKind.USER:
         raise Refused(
             "wrong_actor", f"a command is from a user or a Human, not from a {actor.kind}", kind=str(actor.kind)
         )
