@@ -74,6 +74,7 @@ def decision(**parts: Any) -> Any:
         lambda: decision(choices={"1": choice("A")}),
         lambda: decision(choices={"a": "A"}),
         lambda: decision(choices={"a": choice("Same"), "b": choice("Same")}),
+        lambda: decision(choices={"a": choice("Caf\u00e9"), "b": choice("Cafe\u0301")}),
         lambda: decision(request=ODD),
         lambda: decision(on_timeout="a"),
         lambda: decision(on_timeout=("b", 1)),

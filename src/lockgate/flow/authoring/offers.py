@@ -1,5 +1,6 @@
 """What a human decision offers: choices with their text input, and the question that is asked."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,11 +54,16 @@ def keyed(choices: Any) -> tuple[Choice, ...]:
         identifier(key, "the key of a choice")
         if not isinstance(made, Choice):
             raise DefinitionError(f"the choice {key!r} is made by choice(...), got {made!r}")
-        twin = next((known.key for known in found.values() if known.label == made.label), None)
+        twin = next((known.key for known in found.values() if _looks(known) == _looks(made)), None)
         if twin is not None:
             raise DefinitionError(f"the choices {twin!r} and {key!r} have the same label {made.label!r}")
         found[key] = msgspec.structs.replace(made, key=key)
     return tuple(found.values())
+
+
+def _looks(choice: Choice) -> str:
+    """The label as people see it: however its accents are written."""
+    return unicodedata.normalize("NFC", choice.label)
 
 
 def default_of(given: Any, choices: Sequence[Choice]) -> Default:
