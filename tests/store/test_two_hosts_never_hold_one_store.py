@@ -8,7 +8,7 @@ import pytest
 from lockgate.flow import graph as graphs_of_the_process
 from lockgate.model.errors import Refused
 from lockgate.model.records import Actor, Receipt
-from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
+from lockgate.model.statuses import ActorKind, BlockCode, OwnerKind, WorkerStatus
 from lockgate.store import claims, commands, hosts, reads
 from lockgate.store.audit import audit
 from lockgate.store.claims import Owner
@@ -169,6 +169,16 @@ def test_a_run_whose_definition_cannot_be_read_can_still_be_held_and_ended(
     assert (refused.reason, refused.revision) == ("run_closed", run.revision)
     again = restart(bench, run_id, run.revision)
     assert (again.outcome, again.details["parent_run_id"]) == ("accepted", run_id)
+
+
+def test_a_claim_is_given_back_without_its_definition(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    released, blocked = bench.run_id(), bench.run_id()
+    tokens = bench.claim(released), bench.claim(blocked)
+    hurt(bench, monkeypatch, DEFINITION, released)
+    bench.write(lambda tx: claims.release(tx, tokens[0]))
+    bench.write(lambda tx: claims.block(tx, tokens[1], BlockCode.LOAD_FAILED, "it cannot be read"))
+    runs = [bench.read(lambda connection, id=id: reads.run(connection, id)).run for id in (released, blocked)]
+    assert [(run.queue, run.claim) for run in runs] == [("queued", None), ("parked", None)]
 
 
 def restart(bench: Bench, run_id: str, revision: int) -> Receipt:

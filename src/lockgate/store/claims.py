@@ -140,7 +140,7 @@ def ready(tx: Transaction, claim: ClaimToken, sources: Mapping[str, str]) -> Con
 
 def release(tx: Transaction, claim: ClaimToken, actor: Actor | None = None) -> HeadState:
     """Gives a claim back between nodes: the run parks if it is paused, else it is queued. Raises ClaimLost."""
-    head = held_head(tx.connection, claim)
+    head = held_head(tx.connection, claim, heads.NO_GRAPH)
     return commit(tx, head, (t.Release(),), actor or proposer(head)).head.state
 
 
@@ -174,7 +174,7 @@ def block(
     graph_changed: bool = False,
 ) -> HeadState:
     """Parks a launch that found something which will not mend itself. Raises ClaimLost."""
-    head = held_head(tx.connection, claim)
+    head = held_head(tx.connection, claim, heads.NO_GRAPH)
     wish = t.Block(code=code, detail=detail, graph_changed=graph_changed)
     return commit(tx, head, (wish,), actor or proposer(head)).head.state
 

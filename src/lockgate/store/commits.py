@@ -16,6 +16,7 @@ import msgspec
 
 from lockgate.flow import law
 from lockgate.flow import transitions as t
+from lockgate.flow.graph import Graph
 from lockgate.flow.head import RunHead
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import ClaimLost, NotFound, Refused, StoreError
@@ -143,10 +144,10 @@ def commit_proposals(
     return Reply(outcome="accepted", head=done.head.state, results=done.results)
 
 
-def held_head(connection: sqlite3.Connection, claim: ClaimToken) -> RunHead:
+def held_head(connection: sqlite3.Connection, claim: ClaimToken, graph: Graph | None = None) -> RunHead:
     """The head of a claimed run. Raises ClaimLost unless exactly this claim holds it."""
     try:
-        head = heads.head(connection, claim.run_id)
+        head = heads.head(connection, claim.run_id, graph)
     except NotFound:
         raise ClaimLost(claim.run_id, "no_claim") from None
     law.check_claim(head, token_hash=sha256(claim.token.encode()), generation=claim.generation)
