@@ -88,3 +88,14 @@ def test_a_bad_progress_names_its_field(data: Any, path: str) -> None:
     with pytest.raises(PayloadError) as caught:
         read_progress(data)
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "total"),
+    [(0, 1e-300, 1e300), (0, 1e-3, 2**53 - 1), (0, 1.7e308, 1.7e308), (0, 5e-324, 1), (1e-320, 1e308, 1e308)],
+)
+def test_counts_of_any_size_are_taken_and_nothing_is_said_beyond_a_century(
+    first: float, second: float, total: float
+) -> None:
+    assert estimate([sample(0, first, total=total), sample(1, second, total=total)], 2_000) is None
+    assert estimate([sample(0, 0, total=1e15), sample(1_000, 1e6, total=1e15)], 1_000) is not None

@@ -19,6 +19,8 @@ STATUSES = ("pending", "running", "waiting", "blocked", "completed", "failed", "
 _ENDED = ("completed", "failed", "cancelled")
 _HELD = ("waiting", "blocked")
 _INTERVALS = 8
+_LONGEST_MS = 100 * 365 * 86_400_000
+"""Counts may be any numbers; of what would take more than a century nothing is said."""
 _FIELDS = {
     "status",
     "label",
@@ -89,7 +91,7 @@ def read_progress(data: Any) -> Progress:
 
 
 def estimate(samples: Sequence[Sample], now_ms: int) -> Estimate | None:
-    """How long it will still take, from samples in order of time; None where nothing can be said."""
+    """How long it will still take, from samples in order of time; None where nothing can be said, or nothing sane."""
     if not samples:
         return None
     last = samples[-1].progress
@@ -105,10 +107,10 @@ def estimate(samples: Sequence[Sample], now_ms: int) -> Estimate | None:
     from statistics import median
 
     rate = median(rates)
-    if rate <= 0:
+    left_units = last.total - last.completed
+    if not 0 < rate * 1000 < math.inf or left_units / rate > _LONGEST_MS:
         return None
     low, high = _quartiles(rates)
-    left_units = last.total - last.completed
     since = max(0, now_ms - samples[-1].at)
     return Estimate(
         remaining_ms=_left(left_units, rate, since),
@@ -171,7 +173,7 @@ def _confidence(rates: Sequence[float], middle: float, low: float, high: float) 
 
 
 def _left(units: float, rate: float, since_ms: int) -> int:
-    return max(0, round(units / rate) - since_ms)
+    return max(0, round(min(units / rate, _LONGEST_MS)) - since_ms)
 
 
 def _count(data: dict[str, Any], name: str) -> float | None:
