@@ -315,6 +315,20 @@ def test_one_frame_of_a_still_picture_is_labelled_so(unwritable: Path) -> None:
     assert any("read-only  a still picture: its directory cannot be written." in line for line in lines[1:3])
 
 
+def test_who_reads_once_is_told_what_the_place_allows(unwritable: Path) -> None:
+    def read(path: Path) -> str:
+        remarks: list[str] = []
+        counted = read_once(path, reads.counts, remark=remarks.append)
+        return f"{counted['queued']} {remarks}"
+
+    assert as_user(unwritable, read) == "1 ['a still picture: its directory cannot be written']"
+    unwritable.chmod(0o400)
+    unwritable.parent.chmod(0o700)
+    assert as_user(unwritable, read) == f"1 ['read-only: {unwritable} may not be written']"
+    unwritable.chmod(0o600)
+    assert as_user(unwritable, read) == "1 []"
+
+
 @pytest.mark.parametrize("name", ["state.sqlite", "none.sqlite", "deep/down/none.sqlite"])
 def test_what_would_write_in_a_closed_directory_names_the_directory(unwritable: Path, name: str) -> None:
     def write(path: Path) -> str:

@@ -31,6 +31,7 @@ class Call:
         self.flags: dict[str, Any] = {}
         self.as_json = False
         self.given_key: str | None = None
+        self._remarks: set[str] = set()
 
     @cached_property
     def settings(self) -> Settings:
@@ -54,7 +55,7 @@ class Call:
         """One read transaction on the store, which must exist; `function(connection, *arguments)`."""
         from lockgate.store.once import read_once
 
-        return read_once(self.db, lambda connection: function(connection, *arguments))
+        return read_once(self.db, lambda connection: function(connection, *arguments), remark=self._remark)
 
     def write(self, function: "Callable[[Transaction], T]", *, create: bool = False) -> T:
         """One write transaction; with `create` the store is made where there is none."""
@@ -93,6 +94,12 @@ class Call:
 
         plain = self.settings.ascii or not (sys.stdout.encoding or "").lower().startswith("utf")
         return Lens(self.now(), glyphs=ASCII if plain else UNICODE, zone=self.zone)
+
+    def _remark(self, text: str) -> None:
+        """Tells something once, however often the store is read."""
+        if text not in self._remarks:
+            self._remarks.add(text)
+            self.tell(f"{self.db}: {text}")
 
     def document(self, document: Mapping[str, Any]) -> None:
         """Prints one JSON document on one line; everything beyond ASCII is escaped, so no terminal obeys it."""

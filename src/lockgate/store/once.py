@@ -13,10 +13,17 @@ T = TypeVar("T")
 _SYSTEM = SystemClock()
 
 
-def read_once(path: Path | None, fn: Callable[[sqlite3.Connection], T]) -> T:
-    """Opens the store for reading, runs `fn` in one read transaction, closes. Raises the store's errors."""
+def read_once(
+    path: Path | None, fn: Callable[[sqlite3.Connection], T], *, remark: Callable[[str], None] | None = None
+) -> T:
+    """Opens the store for reading, runs `fn` in one read transaction, closes. Raises the store's errors.
+
+    `remark` is told where the store could not be written, or is only a still picture.
+    """
     file = open_file(path or default_path(), _SYSTEM, read_only=True)
     try:
+        if remark is not None and file.limits is not None:
+            remark(file.limits)
         return file.read(fn)
     finally:
         file.close()

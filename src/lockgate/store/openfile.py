@@ -23,6 +23,7 @@ from lockgate.store.statements import load
 T = TypeVar("T")
 
 _META = load("meta")
+STILL = "a still picture: its directory cannot be written"
 _NO_CHECKPOINT_ON_CLOSE = 1006
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -49,6 +50,8 @@ class OpenFile:
         self.patience = patience
         self.read_only = read_only
         self.why_not = "it was opened for reading"
+        self.limits: str | None = None
+        """What the place allows, where that is less than reading and writing."""
         self.still = still
         self._is_closed = False
         patience.until_free(lambda: connection.execute(_META["meta"]).fetchone())
@@ -199,7 +202,9 @@ def open_file(
         if read_only or why_not is not None:
             connection, still = opening.open_reading(path, waiting)
             file = OpenFile(path, connection, waiting, read_only=True, still=still)
-            file.why_not = why_not or file.why_not
+            if why_not is not None:
+                file.why_not = why_not
+                file.limits = STILL if still else f"read-only: {why_not}"
             return file
         connection = _open_writing(path, waiting, clock, migrates=create)
         return OpenFile(path, connection, waiting, read_only=False, still=False)

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
+from lockgate.store.openfile import STILL
+
 
 class StoreState(StrEnum):
     """What the header says of the store."""
@@ -49,7 +51,7 @@ class StoreFact(msgspec.Struct, frozen=True):
 def store_fact(file: str, *, still: bool, why_not: str) -> StoreFact:
     """What is said of a store that can be read; `why_not` is why nothing is written to it, empty where it may be."""
     if still:
-        return StoreFact(file, StoreState.STILL, sentence="a still picture: its directory cannot be written.")
+        return StoreFact(file, StoreState.STILL, sentence=f"{STILL}.")
     if why_not:
         sentence = f"you can look at everything; deciding, pausing and starting are off ({why_not})."
         return StoreFact(file, StoreState.READ_ONLY, sentence=sentence)
