@@ -32,6 +32,15 @@ BROKEN = {
         f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.checkpoint("Give", output={{"$schema": 5}})}})',
         "'a': the schema of its output at $['$schema']",
     ),
+    "schema_that_refers_to_nothing": (
+        f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.checkpoint("Give", output={{'
+        '"properties": {"x": {"$ref": "#/definitions/y"}}, "definitions": {"y": {"$ref": "#/$defs/gone"}}})})',
+        "'a': the schema of its output refers to '#/$defs/gone', which is not in it",
+    ),
+    "input_schema_that_is_elsewhere": (
+        f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.compute(len)}}, input={{"$ref": "http://x.invalid/s"}})',
+        "the schema of the input refers to 'http://x.invalid/s', which is not in it",
+    ),
     "settings_schema_that_is_none": (
         f'{HEAD}w = lg.Workflow("w", start="a", nodes={{"a": lg.compute(len)}}, '
         'settings=lg.settings({}, schema={"minProperties": -1}))',

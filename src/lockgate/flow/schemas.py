@@ -103,6 +103,33 @@ def _check(schema: Schema | None, what: str, file: str | None, node: str | None 
     except jsonschema.SchemaError as problem:
         reason = f"{what} at {problem.json_path}: {problem.message[:300]}"
         raise DefinitionError(reason, file=file, node=node) from problem
+    lost = _lost_reference(schema)
+    if lost is not None:
+        raise DefinitionError(f"{what} refers to {lost!r}, which is not in it", file=file, node=node)
+
+
+def _lost_reference(schema: dict[str, Any]) -> str | None:
+    """A reference that leads nowhere: with it no value would ever fit."""
+    from referencing import Resource
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY
+
+    whole: Resource[Any] = Resource.from_contents(schema, default_specification=DRAFT202012)
+    places, seen = [(whole, EMPTY_REGISTRY.resolver_with_root(whole))], set[int]()
+    while places:
+        part, resolver = places.pop()
+        if id(part.contents) in seen or not isinstance(part.contents, dict):
+            continue
+        seen.add(id(part.contents))
+        places += [(sub, resolver.in_subresource(sub)) for sub in part.subresources()]
+        for keyword in ("$ref", "$dynamicRef"):
+            if isinstance(reference := part.contents.get(keyword), str):
+                try:
+                    found = resolver.lookup(reference)
+                except Unresolvable:
+                    return reference
+                places.append((Resource.from_contents(found.contents, DRAFT202012), found.resolver))
+    return None
 
 
 @lru_cache(maxsize=64)
