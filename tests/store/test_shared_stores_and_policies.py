@@ -92,6 +92,7 @@ import json, os, sys, tempfile
 from pathlib import Path
 from lockgate.model.errors import LockgateError
 from lockgate.model.records import Human
+from lockgate.store.doctor import examine
 from tests.store.conftest import Bench
 
 def start(bench):
@@ -104,11 +105,15 @@ def answer(bench):
     receipt = bench.answer(*row, human=human, key="answer-key")
     return f"{receipt.outcome} {receipt.reason}"
 
+def doctor(path):
+    return " ".join(finding.code for finding in examine(path).findings) or "nothing"
+
 with tempfile.TemporaryDirectory() as directory:
     # Everything is imported before a user can no longer read the interpreter's own files.
     bench = Bench(Path(directory) / "state.sqlite")
     start(bench)
     answer(bench)
+    doctor(bench.path)
     bench.close()
 
 for name, uid, gids in json.loads(sys.argv[2]):
@@ -118,6 +123,9 @@ for name, uid, gids in json.loads(sys.argv[2]):
         os.setgid(gids[0])
         os.setuid(uid)
         try:
+            if name == "doctor":
+                print(doctor(Path(sys.argv[1])), flush=True)
+                os._exit(0)
             bench = Bench(Path(sys.argv[1]))
             print({"start": start, "answer": answer}[name](bench), flush=True)
             bench.close()
@@ -129,7 +137,7 @@ for name, uid, gids in json.loads(sys.argv[2]):
 
 
 def by_users(path: Path, *steps: tuple[str, int, tuple[str, ...]]) -> list[str]:
-    """Each step (start or answer) by another user, who belongs to these groups; what each of them said."""
+    """Each step (start, answer or doctor) by another user, who belongs to these groups; what each of them said."""
     given = [
         (name, uid, [grp.getgrnam(group).gr_gid for group in (STRANGER_GROUP, *groups)]) for name, uid, groups in steps
     ]
@@ -161,6 +169,7 @@ def test_two_users_of_a_group_write_one_store(team: Path) -> None:
     run_id, answered, again, stranger = by_users(
         team, ("start", *one), ("answer", *two), ("start", *one), ("start", 40_003, ())
     )
+    assert by_users(team, ("doctor", *two), ("doctor", 40_003, ())) == ["nothing", "store_read_only"]
     assert answered == "accepted None"
     assert again != run_id
     # Who is not in the group is kept out by the directory.

@@ -3,6 +3,7 @@
 It never writes, and never opens the file other than by SQLite. What it cannot know it says.
 """
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -83,8 +84,8 @@ def examine(
         raise
     except StoreError as error:
         notes.error(error, path)
-    # A pipe or a device would be waited for.
-    connection = _open(path, notes) if path.is_file() else None
+    # A pipe or a device would be waited for; where this user may not look, it is none either.
+    connection = _open(path, notes) if os.path.isfile(path) else None
     if connection is not None:
         try:
             _look(connection, path, notes, every_run, clock or SystemClock(), is_alive or pid_exists)

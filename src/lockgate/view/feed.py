@@ -1,6 +1,7 @@
 """The stream of snapshots: woken by the store, one bounded read each, yielded only where something differs."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from pathlib import Path
@@ -180,7 +181,7 @@ def trouble_of(error: StoreError, path: Path) -> tuple[StoreState, str]:
     if isinstance(error, StoreDetached) and error.for_good:
         return StoreState.REPLACED, "its write-ahead log was replaced under this dashboard: start it again."
     if isinstance(error, StoreDetached):
-        if path.exists():
+        if os.path.exists(path):
             return StoreState.REPLACED, "the file was replaced; opening the new one."
         return StoreState.GONE, "the file is gone."
     return StoreState.FAILED, clean(error.message)
