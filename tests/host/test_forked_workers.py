@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from lockgate.host.exits import until_exit
 from lockgate.host.forking import ForkServer
 from lockgate.host.processes import identify
 from lockgate.host.spawning import ByExec, Spawned, start_python
+from lockgate.store import commands
 from tests.host.bench import Bench, children, fork_server_of, kill, told_by, until
 from tests.host.test_worker_imports import FORBIDDEN
 
@@ -168,6 +170,24 @@ def test_a_server_that_does_not_answer_holds_up_no_run(bench: Bench, monkeypatch
             assert bench.until_status(run_id, "completed").losses == 0
         until(lambda: identify(server) is None, "the silent one is replaced")
         assert fork_server_of(os.getpid()) != server
+
+
+def test_a_server_that_does_not_answer_holds_up_no_cancellation(bench: Bench) -> None:
+    file = bench.write(STAYS)
+    with bench.host_here():
+        run_id = bench.start(file)
+        worker = bench.worker_pid(run_id)
+        bench.until_logged(f"stays {worker}")
+        until(lambda: len(children(fork_server_of(os.getpid()))) == 2, "the next worker waits")
+        os.kill(fork_server_of(os.getpid()), signal.SIGSTOP)
+        # One takes the worker that waits, the host asks for another, and gets no answer.
+        bench.start(file)
+        until(lambda: len(bench.log()) == 2, "the second")
+        began = time.monotonic()
+        bench.command(commands.cancel, run_id)
+        until(lambda: identify(worker) is None, "its worker gone", within_s=forking.ANSWER_S)
+        assert time.monotonic() - began < forking.ANSWER_S
+        bench.touch("go")
 
 
 @pytest.mark.parametrize("ending", ["stopped", "killed"])

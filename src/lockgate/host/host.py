@@ -98,6 +98,7 @@ class Host:
         endings = [scheduler.run(), stop.wait(), *self._leashes()]
         chores = [
             self._watch(ledger, scheduler),
+            scheduler.obey(),
             self._keep_lease(ledger, scheduler),
             self._write_output(ledger),
             self._watch_clock(scheduler),

@@ -2,7 +2,7 @@
 
 The database is the command bus. Every pass reads what is due and what has changed; a wake only makes the next
 pass come sooner, so a lost wake costs time, never a run. Stopping a worker and renewing a claim never wait
-for a slot.
+for a slot, nor for the process of the next worker.
 """
 
 import asyncio
@@ -47,11 +47,13 @@ class Scheduler:
         self._tasks: dict[asyncio.Task[None], Supervisor] = {}
         self._woken = asyncio.Event()
         self._touched: set[str] = set()
+        self._told = asyncio.Event()
         self._failure: BaseException | None = None
 
     def wake(self, run_ids: Collection[str] = ()) -> None:
         """Others changed something: these runs, or a fact beside the runs, which may concern any of them."""
         self._touched.update(run_ids or self._active)
+        self._told.set()
         self._woken.set()
 
     @property
@@ -79,7 +81,6 @@ class Scheduler:
         """
         while self._failure is None:
             self._woken.clear()
-            await self._obey()
             outlook = await self._ledger.outlook()
             if await self._act(outlook):
                 continue
@@ -115,12 +116,17 @@ class Scheduler:
             moments.append(outlook.available_in_ms / 1000)
         return min(moments)
 
-    async def _obey(self) -> None:
-        """Stops the workers of runs that others have cancelled, taken over, or paused at once."""
-        touched, self._touched = self._touched, set()
-        held = [one for one in self.active if one.run_id in touched and one.has_claim]
-        if not held:
-            return
+    async def obey(self) -> None:
+        """Stops, for ever, the workers of runs that others have cancelled, taken over, or paused at once."""
+        while True:
+            await self._told.wait()
+            self._told.clear()
+            touched, self._touched = self._touched, set()
+            held = [one for one in self.active if one.run_id in touched and one.has_claim]
+            if held:
+                await self._stop_taken_away(held)
+
+    async def _stop_taken_away(self, held: list[Supervisor]) -> None:
         causes = await self._ledger.taken_away([one.claimed for one in held])
         for one in held:
             # What the worker itself has ended meanwhile is not taken away from it.
@@ -172,7 +178,7 @@ class Scheduler:
                 await self._woken.wait()
         except TimeoutError:
             # A wake may have been lost in a host's own commits: now and then everything is looked at.
-            self._touched.update(self._active)
+            self.wake()
 
     async def stop(self) -> None:
         """Ends every worker and gives its run back; no loss of these counts."""
