@@ -5,7 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
+from lockgate.flow import transitions as t
+from lockgate.flow.contracts import for_agent
+from lockgate.model.encoding import sha256
 from lockgate.model.errors import DefinitionError
+from lockgate.model.records import Value
+from lockgate.model.statuses import RequestKind
 from lockgate.store import commands, reads
 from lockgate.store.graphs import graph_of
 
@@ -85,3 +90,19 @@ def test_a_changed_definition_is_not_read_for_consequences(bench: Bench) -> None
         with pytest.raises(DefinitionError, match="not what its digest says"):
             graph_of(connection, "ab" * 32)
     connection.close()
+
+
+@pytest.mark.parametrize("contract", [b"", b"[]", b"\xff", for_agent("Do it", None).encoded()])
+def test_nothing_waits_under_what_is_no_contract_of_its_kind(bench: Bench, contract: bytes) -> None:
+    run_id = bench.run_id()
+    claim = bench.claim(run_id)
+    bench.ready(claim)
+    bench.step(claim, "work", 1)
+    attempt = bench.begin(claim, "send")
+    bench.effect(claim, attempt)
+    bench.finish(claim, attempt, 2)
+    attempt, given = bench.begin(claim, "ask"), Value(hash=sha256(contract), content=contract)
+    wait = t.WaitForInput(attempt_id=attempt, kind=RequestKind.CHECKPOINT, contract_hash=given.hash)
+    reply = bench.propose(claim, wait, values=(given,))
+    assert (reply.outcome, reply.code) == ("refused", "wrong_contract")
+    assert bench.ask(claim, attempt).outcome == "accepted"

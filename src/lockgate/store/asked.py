@@ -16,6 +16,7 @@ from lockgate.model import ids
 from lockgate.model import records as r
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.errors import Refused
+from lockgate.model.statuses import RequestKind
 from lockgate.store.audit_chain import Differs
 from lockgate.store.statements import load
 
@@ -51,9 +52,16 @@ def refuse_altered(
         ) from differs
 
 
-def refuse_other_contract(content: bytes, ask: DecisionAsk) -> None:
-    """Raises Refused `wrong_contract` where the contract that people will read is not what the ask hashes."""
-    contract = read_contract(content)
+def refuse_other_contract(content: bytes, kind: RequestKind, ask: DecisionAsk | None) -> None:
+    """Raises Refused `wrong_contract` for what is no contract of this kind, or says other than what the ask hashes."""
+    try:
+        contract = read_contract(content)
+    except msgspec.MsgspecError as problem:
+        raise Refused("wrong_contract", f"what the wait names is no contract: {problem}") from problem
+    if contract.kind is not kind:
+        raise Refused("wrong_contract", f"the contract is one for {contract.kind}, not for {kind}")
+    if ask is None:
+        return
     hashes = (_hash(contract.presentation), _hash(contract.choices))
     if contract.title != ask.title or hashes != (ask.presentation_hash, ask.choices_hash):
         raise Refused("wrong_contract", "the contract's title, presentation or choices are not those of the ask")

@@ -179,9 +179,11 @@ def _check_values(connection: sqlite3.Connection, proposals: Sequence[t.AnyPropo
     given = {value.hash for value in values}
     for proposal in proposals:
         _check_named(connection, proposal, given)
-        if isinstance(proposal, t.WaitForInput) and proposal.ask is not None:
-            _check_named(connection, proposal.ask, given)
-            refuse_other_contract(_content(connection, proposal.contract_hash, values), proposal.ask)
+        if isinstance(proposal, t.WaitForInput):
+            if proposal.ask is not None:
+                _check_named(connection, proposal.ask, given)
+            content = _content(connection, proposal.contract_hash, values)
+            refuse_other_contract(content, proposal.kind, proposal.ask)
 
 
 def _check_named(connection: sqlite3.Connection, proposal: msgspec.Struct, given: set[str]) -> None:

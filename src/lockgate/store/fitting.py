@@ -6,6 +6,7 @@ store is not to be locked meanwhile. The transaction takes nothing that was not 
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -21,12 +22,16 @@ from lockgate.store.reads.values import value
 
 
 class Part(Record, frozen=True, kw_only=True):
-    """A value with the schema that it has to meet; `what` names it for people."""
+    """A value with the schema that it has to meet; `what` names it for people.
+
+    With `leaves` it is an exit's, {exit, output}: the schema is about what the child made.
+    """
 
     what: str
     schema: Schema
     hash: str
     content: bytes
+    leaves: bool = False
 
 
 class Looked(Record, frozen=True, kw_only=True):
@@ -50,10 +55,7 @@ def offered(
         leaves = head.attempt is not None and exit_of(head.attempt.node_id) is not None
         for what, schema, hash in _due(head, finish):
             content = given[hash] if hash in given else value(connection, hash)
-            if leaves:
-                # An exit's output is {exit, output}: the schema is about what the child made.
-                content = bytes(msgspec.json.decode(content, type=_Left).output)
-            parts.append(Part(what=what, schema=schema, hash=hash, content=content))
+            parts.append(Part(what=what, schema=schema, hash=hash, content=content, leaves=leaves))
     except LockgateError:
         # The transaction meets the same, and says it.
         return ()
@@ -93,12 +95,18 @@ def _due(head: RunHead, finish: FinishAttempt) -> list[tuple[str, Schema, str]]:
 
 
 def _problem(part: Part) -> str | None:
-    found = mismatch(part.schema, msgspec.json.decode(part.content))
+    try:
+        made = (
+            msgspec.json.decode(part.content, type=_Left).output if part.leaves else msgspec.json.decode(part.content)
+        )
+    except msgspec.MsgspecError as problem:
+        return f"{part.what} is no JSON: {problem}"
+    found = mismatch(part.schema, made)
     return None if found is None else f"{part.what} does not fit: {found.path}: {found.reason}"
 
 
 class _Left(msgspec.Struct):
-    output: msgspec.Raw = msgspec.Raw(b"null")
+    output: Any
 
 
 def _finish(proposals: Sequence[AnyProposal]) -> FinishAttempt | None:

@@ -69,6 +69,9 @@ async def test_an_output_meets_the_schema_of_its_agent_or_is_refused(run: Claims
         assert refused.message == 'the output at \'a\' does not fit: $[1]: type "integer", got "two"'
     with pytest.raises(NotFound):
         await store.read_value(bad.hash)
+    torn = Value(hash=sha256(b"[1,"), content=b"[1,")
+    refused = await store.commit_transition([finished("attempt-1", torn)], [torn])
+    assert (refused.code, "the output at 'a' is no JSON" in (refused.message or "")) == ("unfit_value", True)
     accepted = await store.commit_transition([finished("attempt-1", good), started("attempt-2", "b")], [good])
     assert accepted.outcome == "accepted"
 
