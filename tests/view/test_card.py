@@ -18,6 +18,7 @@ from lockgate.view.card import (
     choice_lines,
     closed_line,
     draft_head,
+    picked_lines,
     prompt_lines,
     question_lines,
     read_rule,
@@ -26,6 +27,7 @@ from lockgate.view.card import (
     submit_lines,
 )
 from lockgate.view.cells import Line, line_width, plain
+from lockgate.view.decisions import decision_lines
 from lockgate.view.glyphs import ASCII
 from lockgate.view.lens import Lens
 from lockgate.view.shown import shown_request
@@ -40,6 +42,11 @@ CELLS = 92
 def asked(**facts: Any) -> ShownRequest:
     made: RequestView = request("release", "3f9a1c2b", "Publish 1.4.0 to PyPI?", "5m48s", "Stop here", **facts)
     return shown_request(made)
+
+
+def labelled(key: str, label: str) -> tuple[Any, ...]:
+    """The choices with another label at one of them."""
+    return tuple({**choice, "label": label} if choice["key"] == key else choice for choice in requests()[0].choices)
 
 
 def resolution(**facts: Any) -> ResolutionRow:
@@ -83,6 +90,48 @@ def test_a_long_question_is_never_cut() -> None:
     lines = question_lines(shown_request(request("w", "3f9a", title, None, None)), CELLS, LENS)
     assert " ".join("".join(texts(lines)[:-1]).replace("no limit", "").split()) == title.strip()
     assert shown.title
+
+
+def test_a_long_default_or_audience_hides_neither_the_question_nor_the_run() -> None:
+    made = requests()[0]
+    label = "Stop here " * 12
+    choices = tuple(
+        {**choice, "label": label if choice["key"] == "stop" else choice["label"]} for choice in made.choices
+    )
+    for cells, lens in ((CELLS, LENS), (80, NARROW), (60, Lens(NOW, 60, 15, zone=ZONE))):
+        rows = texts(question_lines(asked(choices=choices, audience="a" * 100), cells, lens))
+        assert rows[0].startswith("  Publish 1.4.0 to PyPI?")
+        assert "in 5m48s then Stop here" in rows[0]
+        assert rows[-2].startswith("  release 3f9a1c2b · approve #1 · ")
+        assert rows[-1].startswith("  for aaaa")
+
+
+def test_what_is_picked_is_told_whole_where_its_row_is_cut() -> None:
+    made = requests()[0]
+    label = f"{'Publish it ' * 18}now"
+    choices = tuple(
+        {**choice, "label": label if choice["key"] == "publish" else choice["label"]} for choice in made.choices
+    )
+    shown = asked(choices=choices)
+    publish, revise = shown.choice("publish"), shown.choice("revise")
+    assert publish is not None
+    assert revise is not None
+    told = " ".join(" ".join(texts(picked_lines(publish, shown, CELLS, LENS))).split())
+    assert told == f"{label} then publish → announce → done"
+    assert picked_lines(revise, shown, CELLS, LENS) == []
+    assert " ".join(texts(picked_lines(revise, shown, 50, NARROW))).split()[-3:] == ["approve,", "asks", "again"]
+
+
+def test_a_long_default_leaves_the_queue_its_run() -> None:
+    made = requests()[0]
+    label = "Stop here " * 12
+    choices = tuple(
+        {**choice, "label": label if choice["key"] == "stop" else choice["label"]} for choice in made.choices
+    )
+    for cells, lens in ((50, LENS), (72, Lens(NOW, 200, 50, zone=ZONE))):
+        second = texts(decision_lines(asked(choices=choices), cells, lens))[1]
+        assert second.startswith("    release 3f9a")
+        assert "  then Stop here" in second
 
 
 def test_the_blocks_are_the_picture() -> None:
@@ -237,6 +286,7 @@ def test_every_row_of_the_card_has_its_width(title: str, label: str, columns: in
     lines = [
         *question_lines(shown, cells, lens, among=True),
         *choice_lines(shown, cells, lens, Pick("revise")),
+        *picked_lines(shown.choices[0], shown, cells, lens),
         *prompt_lines(ShownInput("t", shown.choices[0].label or "?", 1, 20), 3, cells, lens),
         read_rule(1, 2, 3, cells, lens, seen=over),
         button_line(shown.choices[0].label, "armed in 0.3 s" if over else "", cells, lens),

@@ -8,7 +8,7 @@ import msgspec
 
 from lockgate.flow.consequences import RUN_ENDS
 from lockgate.model.statuses import Provenance, RequestKind, Word
-from lockgate.model.text import clip
+from lockgate.model.text import cell_width, clip
 from lockgate.view.cells import (
     EMPTY,
     Line,
@@ -80,14 +80,14 @@ def padded(line: Line, cells: int, lens: Lens) -> Line:
 
 
 def question_lines(request: ShownRequest, cells: int, lens: Lens, *, among: bool = False) -> list[Line]:
-    """The question and the time left; then what asks, and for whom. The question is never cut.
+    """The question and the time left; then what asks, and for whom, in two rows where one does not hold both. The
+    question is never cut.
 
     `among`: the person at the screen belongs to the audience.
     """
     room = cells - 2 * PADDING
-    time = _deadline(request, lens)
-    width = max(room - line_width(time) - 2, room // 2)
-    words = wrapped(request.title, width if line_width(time) <= room // 2 else room)
+    time = clipped(_deadline(request, lens), room // 2, lens.glyphs.ellipsis)
+    words = wrapped(request.title, room - line_width(time) - 2)
     lines: list[Line] = []
     for index, row in enumerate(words):
         end = time if index == 0 else EMPTY
@@ -100,8 +100,9 @@ def question_lines(request: ShownRequest, cells: int, lens: Lens, *, among: bool
     if among and who and boxed(lens):
         who = joined(who, Span(", you are one", "muted"))
     start = joined(Span(request.workflow), Span(f" {facts}", "muted"))
-    lines.append(padded(spread(start, who, room, lens.glyphs.ellipsis, gap=2), cells, lens))
-    return lines
+    if line_width(start) + 2 + line_width(who) > room:
+        return [*lines, padded(start, cells, lens), *([padded(who, cells, lens)] if who else [])]
+    return [*lines, padded(spread(start, who, room, lens.glyphs.ellipsis, gap=2), cells, lens)]
 
 
 def _deadline(request: ShownRequest, lens: Lens) -> Line:
@@ -152,6 +153,25 @@ def choice_lines(request: ShownRequest, cells: int, lens: Lens, pick: Pick) -> l
     ]
 
 
+def picked_lines(choice: ShownChoice, request: ShownRequest, cells: int, lens: Lens) -> list[Line]:
+    """The label and the consequence of what is picked, whole, where its row has no room for them."""
+    room = cells - 2 * PADDING
+    end = _choice_end(choice, request, lens, Pick(choice.key))
+    label = CHOICE_CELLS if cell_width(choice.label) < CHOICE_CELLS else cell_width(choice.label)
+    consequence = _consequence(choice, lens)
+    then = f"then {consequence}" if consequence else ""
+    row = 4 + label + (1 + cell_width(then) if then else 0)
+    if row + (line_width(end) + 2 if end else 0) <= room:
+        return []
+    strong = [joined(Span(text, "strong", bold=True)) for text in wrapped(choice.label, room - 4)]
+    calm = [joined(Span(text)) for text in wrapped(then, room - 4)] if then else []
+    return [padded(joined(blank(4), line), cells, lens) for line in (*strong, *calm)]
+
+
+def _consequence(choice: ShownChoice, lens: Lens) -> str:
+    return choice.consequence.replace("→", lens.glyphs.arrow).replace("…", lens.glyphs.ellipsis)
+
+
 def _choice(number: int, choice: ShownChoice, request: ShownRequest, cells: int, lens: Lens, pick: Pick) -> Line:
     glyphs = lens.glyphs
     resolution = request.resolution
@@ -167,7 +187,7 @@ def _choice(number: int, choice: ShownChoice, request: ShownRequest, cells: int,
     digit = Span(f"{number} " if number < 10 else "  ", "strong" if resolution is None else "muted", resolution is None)
     label = Span(choice.label, "strong" if strong else calm, strong)
     width = CHOICE_CELLS if line_width((label,)) <= CHOICE_CELLS else line_width((label,))
-    consequence = choice.consequence.replace("→", glyphs.arrow).replace("…", glyphs.ellipsis)
+    consequence = _consequence(choice, lens)
     then = joined(Span(" then ", "muted"), Span(consequence, "strong" if won else calm)) if consequence else EMPTY
     row = joined(digit, dot, Span(" "), label, blank(width - line_width((label,))), then)
     end = _choice_end(choice, request, lens, pick)
@@ -181,7 +201,8 @@ def _choice_end(choice: ShownChoice, request: ShownRequest, lens: Lens, pick: Pi
     if resolution is None:
         return (Span("the default", "muted"),) if choice.key == request.default else EMPTY
     if resolution.choice == choice.key:
-        who = "its deadline" if resolution.provenance is Provenance.TIMEOUT_POLICY else resolution.actor
+        actor = clip(resolution.actor, CHOICE_CELLS, lens.glyphs.ellipsis)
+        who = "its deadline" if resolution.provenance is Provenance.TIMEOUT_POLICY else actor
         return (Span(f"{who}, {moment(resolution.at, lens.now_ms, lens.zone)}"),)
     if pick.key == choice.key and not pick.recorded:
         return (Span("your pick, not recorded", "muted"),)

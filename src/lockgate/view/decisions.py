@@ -45,7 +45,8 @@ def decision_lines(request: ShownRequest, cells: int, lens: Lens, *, selected: b
     what = joined(blank(4), Span(request.workflow), Span(f" {request.short_id[:4]}", "muted"))
     if lens.band is Band.WIDE and request.audience:
         what = joined(what, Span(f" for {request.audience}", "muted"))
-    then = _then(request)
+    # The run is told whole before the default is, which the card shows, too.
+    then = clipped(_then(request), max(cells - line_width(what) - 3, cells // 3), lens.glyphs.ellipsis)
     second = spread(what, joined(then, Span(" ")) if then else EMPTY, cells, lens.glyphs.ellipsis, gap=2)
     return [first, second]
 
@@ -99,7 +100,8 @@ def decided_lines(request: ShownRequest, cells: int, lens: Lens) -> list[Line]:
     start = joined(Span("  "), Span(lens.glyphs.ok, "muted"), Span(" "), Span(request.title))
     if resolution is None:
         return [fitted(start, cells, ellipsis), blank(cells)]
-    first = spread(start, joined(Span(resolution_words(request), "strong"), Span(" ")), cells, ellipsis, gap=2)
+    words = clipped((Span(resolution_words(request), "strong"),), cells // 2, ellipsis)
+    first = spread(start, joined(words, Span(" ")), cells, ellipsis, gap=2)
     when = moment(resolution.at, lens.now_ms, lens.zone)
     who = joined(blank(4), Span(request.workflow), Span(f" {request.short_id[:4]}", "muted"))
     from_where = f" from {resolution.place}" if resolution.place else ""
