@@ -360,6 +360,51 @@ async def test_a_terminal_too_small_for_the_card_refuses_to_record(hand: Hand) -
         assert stage.says("enlarge the terminal to decide")
 
 
+async def test_a_card_whose_choices_do_not_fit_refuses_until_there_is_room(hand: Hand) -> None:
+    first = the_release().choices[0]
+    choices = tuple(replace(first, key=f"k{number}", label=f"Choice {number}") for number in range(1, 13))
+    request = replace(the_release(), choices=choices, blocks=())
+    async with on_stage((60, 15)) as stage:
+        stage.app.open_card(request)
+        await stage.pilot.pause()
+        assert stage.says("enlarge the terminal to decide")
+        await stage.press("9")
+        hand.wait()
+        await stage.press("ctrl+s")
+        assert stage.desk.answers == []
+        await stage.resize((60, 24))
+        assert stage.says("Choice 12")
+        hand.wait()
+        await stage.press("9")
+        hand.wait()
+        await stage.press("ctrl+s")
+        assert [choice for _, choice, _, _ in stage.desk.answers] == ["k9"]
+
+
+async def test_a_long_text_leaves_its_button_on_screen(hand: Hand) -> None:
+    async with on_stage((60, 15)) as stage:
+        await stage.press("d", "2")
+        for _ in range(20):
+            await stage.press("a", "enter")
+        assert stage.says("esc close"), stage.text
+
+
+async def test_two_labels_that_begin_alike_are_told_apart_once_picked(hand: Hand) -> None:
+    first = the_release().choices[0]
+    labels = [f"{'Publish to every mirror ' * 5}{place}" for place in ("Europe", "America")]
+    choices = tuple(replace(first, key=label[-7:].strip(), label=label) for label in labels)
+    async with on_stage((120, 40)) as stage:
+        stage.app.open_card(replace(the_release(), choices=choices))
+        await stage.pilot.pause()
+        assert not stage.says("America")
+        await stage.press("2")
+        assert stage.says("America")
+        assert stage.says("then publish")
+        await stage.press("1")
+        assert stage.says("Europe")
+        assert not stage.says("America")
+
+
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_a_text_input_hides_nothing_of_the_blocks(hand: Hand, size: tuple[int, int]) -> None:
     inside = min(94, size[0]) - (6 if size[0] >= 100 else 4)

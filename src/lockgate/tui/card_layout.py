@@ -22,6 +22,7 @@ from lockgate.view.card import (
     closed_line,
     draft_head,
     padded,
+    picked_lines,
     prompt_lines,
     question_lines,
     read_rule,
@@ -48,7 +49,7 @@ class Moment(msgspec.Struct, frozen=True):
 
 
 def is_too_small(lens: Lens) -> bool:
-    """Whether the card would hide what is decided; it refuses to record then."""
+    """Whether no card has room; of one with much to show, `CardFrame.hides` tells."""
     return lens.too_small or lens.rows < LEAST_ROWS
 
 
@@ -68,6 +69,8 @@ class CardFrame(Vertical):
         self.text = AnswerText("card-text")
         self.text_row = Vertical(self.text, id="card-text-row")
         self.button = LineBlock(ground="card", id="card-button")
+        self.hides = False
+        """Whether the card would hide what is decided; it refuses to record then."""
         self._text_height = 0
         self._rule_gap: list[Line] = []
 
@@ -92,12 +95,19 @@ class CardFrame(Vertical):
         self.set_class(state.is_closed, "-closed")
         cells = width - 2 if boxed(lens) else width
         self.top.show([card_top(state.request, width, lens, decided=state.is_closed)])
-        if is_too_small(lens):
+        self.hides = is_too_small(lens)
+        if self.hides:
             self._draw_small(state, lens)
             return
         parts = self._parts(state, cells, lens, moment)
-        blanks = self._blanks(parts, self._text_rows(state, moment), lens)
-        self._place(parts, blanks, state, moment)
+        # One row is the rule's, and one the blocks'.
+        spare = self._rows(lens) - sum(len(part) for part in parts.values()) - 2
+        text_rows = self._text_rows(state, moment, spare)
+        self.hides = text_rows > spare and not state.is_closed
+        if self.hides:
+            self._draw_small(state, lens)
+            return
+        self._place(parts, self._blanks(parts, text_rows, lens), state, text_rows)
         self.blocks.room = self._block_rows(lens)
         self.blocks.glyphs = lens.glyphs
         self.blocks.show_lines(self._block_lines(state, cells, lens))
@@ -135,8 +145,10 @@ class CardFrame(Vertical):
         else:
             label = choice.label if choice is not None and not state.barred else None
             button = [button_line(label, moment.why_not, cells, lens)]
+            if choice is not None:
+                prompt = picked_lines(choice, request, cells, lens)
             if choice is not None and choice.input is not None:
-                prompt = prompt_lines(choice.input, len(state.text), cells, lens)
+                prompt += prompt_lines(choice.input, len(state.text), cells, lens)
         band: list[Line] = []
         if state.is_closed:
             band = record_band(
@@ -155,11 +167,11 @@ class CardFrame(Vertical):
             "button": button,
         }
 
-    def _text_rows(self, state: CardState, moment: Moment) -> int:
+    def _text_rows(self, state: CardState, moment: Moment, spare: int) -> int:
         if not (state.takes_text and not state.is_closed) and not (state.is_closed and moment.draft):
             return 0
-        _, usual, most = TEXT_ROWS
-        return min(max(self.text.rows, usual), most)
+        least, usual, most = TEXT_ROWS
+        return max(min(max(self.text.rows, usual), most, spare), least)
 
     def _blanks(self, parts: dict[str, list[Line]], text_rows: int, lens: Lens) -> frozenset[str]:
         """Which blank rows stand: as many as leave the blocks a comfortable height."""
@@ -173,7 +185,7 @@ class CardFrame(Vertical):
         """Rows inside the card: the screen less header, status line and border, or less rule and status line."""
         return lens.rows - 4 if boxed(lens) else lens.rows - 2
 
-    def _place(self, parts: dict[str, list[Line]], blanks: frozenset[str], state: CardState, moment: Moment) -> None:
+    def _place(self, parts: dict[str, list[Line]], blanks: frozenset[str], state: CardState, text_rows: int) -> None:
         def gap(name: str) -> list[Line]:
             return [EMPTY] if name in blanks else []
 
@@ -185,7 +197,6 @@ class CardFrame(Vertical):
         picked = keys.index(state.picked) if state.picked in keys and not state.is_closed else None
         show(self.choices, parts["choices"], selected=picked)
         show(self.prompt, [*gap("prompt"), *parts["prompt"]] if parts["prompt"] else [])
-        text_rows = self._text_rows(state, moment)
         self.text_row.display = bool(text_rows)
         self.blocks.display = True
         if text_rows and self._text_height != text_rows:
@@ -203,7 +214,7 @@ class CardFrame(Vertical):
 
     def draw_rule(self, state: CardState, lens: Lens, moment: Moment) -> None:
         """The rule below the blocks: what of them has been on screen."""
-        if is_too_small(lens):
+        if self.hides:
             return
         cells = card_width(lens) - 2 if boxed(lens) else card_width(lens)
         first, last = self.blocks.scroll_offset.y + 1, self.blocks.last_visible
@@ -213,7 +224,7 @@ class CardFrame(Vertical):
 
     def draw_button(self, state: CardState, lens: Lens, moment: Moment) -> None:
         """The button alone, as while it is not armed yet."""
-        if is_too_small(lens) or state.is_closed:
+        if self.hides or state.is_closed:
             return
         cells = card_width(lens) - 2 if boxed(lens) else card_width(lens)
         label = state.choice.label if state.choice is not None and not state.barred else None

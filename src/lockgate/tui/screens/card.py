@@ -227,7 +227,7 @@ class CardScreen(CardView):
             return
         blocks = self.frame.blocks
         why = state.why_not(unread=0, armed_in_ms=0, is_seen=blocks.is_seen)
-        if why or state.picked is None or is_too_small(self.lens()):
+        if why or state.picked is None or self.frame.hides:
             self._draw_button()
             return
         press = self._guard.press()
