@@ -101,6 +101,7 @@ def test_an_invocation_that_has_not_begun_has_no_settings_yet(lockgate: Command,
     said = lockgate("set", run_id, "[]", "--scope", "review", "--json")
     assert (said.code, said.document["reason"]) == (5, "scope_closed")
     assert lockgate("set", run_id, "[]", "--json").document["reason"] == "no_settings"
+    assert "'paper' declares no settings, a scope that has some is review" in lockgate("set", run_id, "[]").err
     document = lockgate("settings", run_id, "--json").document
     hold(document, "settings")
     assert document["scopes"] == []

@@ -74,7 +74,9 @@ def declared(head: RunHead, mount: str, invocation: int | None = None) -> Settin
         raise Refused("no_scope", f"the run has no settings scope {mount[:80]!r}: {known}", given=mount[:200])
     if head.graph.settings_of(mount) is None:
         workflow = head.run.workflow if mount == ids.ROOT_MOUNT else head.graph.mounts[mount].workflow
-        raise Refused("no_settings", f"the workflow {workflow!r} declares no settings")
+        others = [path for path in (ids.ROOT_MOUNT, *head.graph.mounts) if head.graph.settings_of(path) is not None]
+        more = f", a scope that has some is {', '.join(others)}" if others else ""
+        raise Refused("no_settings", f"the workflow {workflow!r} declares no settings{more}")
     scope = next((scope for scope in head.scopes if scope.mount == mount), None)
     if scope is None or scope.settings is None or invocation not in (None, scope.invocation):
         now = "is not entered" if scope is None else f"is in its invocation {scope.invocation}"
