@@ -77,6 +77,29 @@ def test_a_reader_that_comes_and_goes_harms_nobody(bench: Bench) -> None:
     assert bench.read(lambda connection: reads.run(connection, run_id)).row.revision == 1
 
 
+def test_who_opens_while_another_thread_closes_is_not_cut_off(bench: Bench) -> None:
+    """Who closes last takes the log away, which is no loss to anybody."""
+    bench.run_id()
+    bench.close()
+    closing = open_file(bench.path, bench.clock)
+    inner, opened = closing.connection, []
+
+    class Closing:
+        """Comes back only after somebody else has opened the store."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(inner, name)
+
+        def close(self) -> None:
+            inner.close()
+            assert not Path(f"{bench.path}-wal").exists()
+            opened.append(read_once(bench.path, reads.counts)["queued"])
+
+    closing.connection = Closing()  # type: ignore[assignment]
+    closing.close()
+    assert opened == [1]
+
+
 def test_a_replaced_store_is_noticed(bench: Bench, tmp_path: Path) -> None:
     run_id = bench.run_id()
     other = Bench(tmp_path / "other.sqlite")

@@ -135,7 +135,13 @@ class OpenFile:
         if cut_off and not _tell_not_to_checkpoint(self.connection):
             abandon(self)
             return
+        if not cut_off:
+            # Before: the last one to close takes the log away, and must not be thought cut off from it meanwhile.
+            self._leave()
         self.connection.close()
+        self._leave()
+
+    def _leave(self) -> None:
         with _using:
             _in_use.discard(self)
 
@@ -174,12 +180,11 @@ def refuse_beside_a_lost_one(path: Path) -> None:
     """Raises StoreDetached while this process still has the file open by a connection that was cut off."""
     main = identity(str(path))
     with _using:
-        files = (*_in_use, *_abandoned)
-    for file in files:
-        if main is not None and file.anchor.main == main:
-            if file in _abandoned:
-                raise StoreDetached(str(path), "cut off from its write-ahead log", for_good=True)
-            file.anchor.check()
+        for file in (*_in_use, *_abandoned):
+            if main is not None and file.anchor.main == main:
+                if file in _abandoned:
+                    raise StoreDetached(str(path), "cut off from its write-ahead log", for_good=True)
+                file.anchor.check()
 
 
 def open_file(
