@@ -91,6 +91,12 @@ async def test_a_failure_without_an_edge_fails_the_run(bench: Bench) -> None:
     assert "lockgate/engine" not in error["traceback"]
 
 
+async def test_outputs_handed_on_as_they_are_say_how_to(bench: Bench) -> None:
+    assert await bench.go(one(lambda ctx: {"all": ctx.outputs})) == "failed"
+    assert bench.run.error_summary == "a: PayloadError: $.all: a JSON value, got a Lazily: dict() makes one of it"
+    assert await bench.go(one(lambda ctx: {"all": dict(ctx.outputs)})) == "completed"
+
+
 async def test_a_failure_may_route_by_its_outcome(bench: Bench) -> None:
     flow = Workflow(
         "flow",

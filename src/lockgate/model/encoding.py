@@ -13,6 +13,7 @@ larger one enters by the hash of its stored form, which only its stored bytes gi
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import msgspec
@@ -194,7 +195,8 @@ def _walk(value: Any, path: str, depth: int) -> None:
         for index, item in enumerate(value):
             _walk(item, f"{path}[{index}]", depth + 1)
     else:
-        raise PayloadError(path, "a JSON value", f"a {kind.__name__}")
+        way = ": dict() makes one of it" if isinstance(value, Mapping) else ""
+        raise PayloadError(path, "a JSON value", f"a {kind.__name__}{way}")
 
 
 def _check_depth(path: str, depth: int) -> None:
