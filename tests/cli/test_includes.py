@@ -105,3 +105,15 @@ def test_an_invocation_that_has_not_begun_has_no_settings_yet(lockgate: Command,
     document = lockgate("settings", run_id, "--json").document
     hold(document, "settings")
     assert document["scopes"] == []
+
+
+def test_a_fixed_input_is_held_against_the_childs_schema_when_it_is_checked(lockgate: Command, shelf: Path) -> None:
+    schema = 'exits={"done": "said"}, input={"type": "object", "properties": {"text": {"type": "string"}}},'
+    (shelf / "review.py").write_text(REVIEW.replace('exits={"done": "said"},', schema))
+    assert lockgate("check", "paper").code == 0, "nobody knows what a function will give"
+    for given, wanted in (('{"text": 7}', '$.text: type "string", got 7'), ("None", '$: type "object", got null')):
+        fixed = PAPER.replace('input=lambda ctx: {"text": ctx.outputs["write"]}', f"input={given}")
+        (shelf / "paper.py").write_text(fixed)
+        said = lockgate("check", "paper", "--json")
+        assert (said.code, said.error["code"]) == (5, "definition_error")
+        assert f"'review': its input at {wanted}" in said.error["message"]

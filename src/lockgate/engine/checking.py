@@ -15,6 +15,7 @@ from lockgate.engine import places
 from lockgate.engine.loading import refuse_while_loading
 from lockgate.engine.sources import measure
 from lockgate.flow import graph
+from lockgate.flow.authoring.includes import fixed_inputs
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.flow.definition import BEGIN_LIMIT, Begun, Definition, Given
 from lockgate.flow.schemas import check_schemas
@@ -70,7 +71,7 @@ class Checked:
 def described(workflow: Workflow, *, caller: Path | None = None) -> Checked:
     """A workflow of this very process, with its sources as they are loaded here."""
     refuse_while_loading()
-    check_schemas(workflow.graph, workflow.file)
+    check_schemas(workflow.graph, fixed_inputs(workflow.nodes), workflow.file)
     here = (caller or Path.cwd()).resolve()
     document = stored(workflow.document())
     file = Path(workflow.file).resolve() if workflow.file is not None else None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lockgate.engine.loading import load
+from lockgate.flow.authoring.includes import fixed_inputs
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.flow.definition import Begun, Given
 from lockgate.flow.schemas import check_schemas
@@ -24,7 +25,7 @@ def report(file: str, project_dir: str, name: str | None, given: Given | None) -
     try:
         loaded = load(Path(file), name, project_dir=Path(project_dir))
         document = loaded.workflow.document()
-        check_schemas(loaded.workflow.graph)
+        check_schemas(loaded.workflow.graph, fixed_inputs(loaded.workflow.nodes))
         yield {"name": loaded.name, "document": document, "sources": loaded.sources}
         if given is not None:
             yield {"begun": _begun(loaded.workflow, given) if loaded.workflow.graph.begins_with_input else None}

@@ -4,6 +4,7 @@ where there is a schema.
 A schema that refers to another document is never fetched: what it names must be in it.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -34,20 +35,22 @@ class Mismatch(Record, frozen=True, kw_only=True):
     reason: str
 
 
-def check_schemas(graph: Graph, file: str | None = None) -> None:
-    """Raises DefinitionError for a schema that is none, and for initial settings that break theirs."""
+def check_schemas(graph: Graph, inputs: Mapping[str, Any], file: str | None = None) -> None:
+    """Raises DefinitionError for a schema that is none, and for what is fixed and breaks its own: initial settings,
+    and `inputs`, what an include is always given."""
     _check(graph.input, "the schema of the input", file)
     for node, spec in graph.nodes.items():
         value = "input" if node in graph.mounts else "output"
         _check(spec.contract, f"the schema of its {value}", file, node)
+        if node in inputs:
+            _check_fixed(spec.contract, inputs[node], "its input", file, node)
     every = [(graph.settings, "settings" in graph.computed)]
     every += [(mount.settings, mount.computed) for mount in graph.mounts.values()]
     for settings, is_computed in every:
         if settings is not None:
             _check(settings.schema, "the schema of the settings", file)
-            problem = None if is_computed else mismatch(settings.schema, settings.initial)
-            if problem is not None:
-                raise DefinitionError(f"the initial settings at {problem.path}: {problem.reason}", file=file)
+            if not is_computed:
+                _check_fixed(settings.schema, settings.initial, "the initial settings", file)
 
 
 def meet(schema: Schema | None, value: Any, code: str) -> None:
@@ -88,6 +91,12 @@ def mismatch(schema: Schema | None, value: Any) -> Mismatch | None:
     says_more = keyword in _NAMING and len(problem.message) <= _SHOWN
     reason = f"{problem.message if says_more else limit}, got {observed}"
     return Mismatch(path=problem.json_path, limit=limit, observed=observed, reason=reason)
+
+
+def _check_fixed(schema: Schema | None, value: Any, what: str, file: str | None, node: str | None = None) -> None:
+    problem = mismatch(schema, value)
+    if problem is not None:
+        raise DefinitionError(f"{what} at {problem.path}: {problem.reason}", file=file, node=node)
 
 
 def _check(schema: Schema | None, what: str, file: str | None, node: str | None = None) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from lockgate.host.forking import spawner
@@ -36,7 +36,8 @@ class Host:
     With `drain` it ends by itself when nothing is claimable any more. `leash_fd` is the reading end of a pipe
     and `parent_pid` a process: when either ends, so does the host. `adopts_orphans` is for a process that is
     nothing but a host: what workers left behind becomes its child, and is reaped. Workers are forked by a server
-    that has done their imports; without `fork_server`, and on macOS, each is a Python of its own.
+    that has done their imports; without `fork_server`, and on macOS, each is a Python of its own. `on_begin` is called
+    once the store is this host's.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Host:
         adopts_orphans: bool = False,
         fork_server: bool = True,
         clock: Clock | None = None,
+        on_begin: Callable[[], None] | None = None,
     ) -> None:
         self._path = store_path
         self._capacity = max_workers
@@ -59,6 +61,7 @@ class Host:
         self._adopts_orphans = adopts_orphans
         self._spawner = spawner(fork_server=fork_server)
         self._clock = clock or SystemClock()
+        self._on_begin = on_begin
         self._output = OutputDesk()
 
     async def run(self, stop: asyncio.Event | None = None) -> None:
@@ -78,6 +81,8 @@ class Host:
         async with open_store(self._path, create=True, clock=self._clock) as store:
             ledger = Ledger(store)
             await clear_away(await ledger.take_over(self._capacity))
+            if self._on_begin is not None:
+                self._on_begin()
             scheduler = Scheduler(
                 ledger,
                 self._output,
@@ -159,6 +164,7 @@ def run_host(
     leash_fd: int | None = None,
     parent_pid: int | None = None,
     fork_server: bool = True,
+    on_begin: Callable[[], None] | None = None,
 ) -> int:
     """Runs a host as this process: its signals stop it, orphans become its children. The exit code."""
     host = Host(
@@ -169,6 +175,7 @@ def run_host(
         parent_pid=parent_pid,
         adopts_orphans=adopt_orphans(),
         fork_server=fork_server,
+        on_begin=on_begin,
     )
     return asyncio.run(_run_as_process(host))
 

@@ -19,11 +19,12 @@ def host(call: Call, drain: bool, leash: bool) -> int:
     from lockgate.host import run_host
 
     slots = call.settings.max_workers
-    call.tell(f"host of {call.db}, {slots} runs at once" + (", until nothing can be claimed" if drain else ""))
+    what = f"host of {call.db}, {slots} runs at once" + (", until nothing can be claimed" if drain else "")
     return run_host(
         call.db,
         max_workers=slots,
         drain=drain,
         leash_fd=0 if leash else None,
         fork_server=call.settings.fork_server,
+        on_begin=lambda: call.tell(what),
     )

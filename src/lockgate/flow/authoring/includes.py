@@ -80,6 +80,12 @@ def include(workflow: "Workflow", *, input: Any = None) -> IncludeNode:
     return IncludeNode(child=workflow, input=input)
 
 
+def fixed_inputs(nodes: Mapping[str, Node]) -> dict[str, Any]:
+    """What each include is given by a compiled workflow, where that is no function."""
+    entries = ((mount, node.input) for mount, node in nodes.items() if isinstance(node, IncludeNode))
+    return {mount: input for mount, input in entries if not callable(input)}
+
+
 def exit_at(node: str, *, output: dict[str, Any] | bool | None = None) -> Exit:
     """An exit, where the output of `node` has to meet a JSON Schema; without one the node's id says the same."""
     return Exit(node, checked_schema(output, "the output of an exit"))
