@@ -21,4 +21,4 @@ def test_a_second_host_is_refused_before_it_calls_itself_one(home: Home) -> None
         until(lambda: home.host_pid() == first.pid, "the first holds the store")
         second = ended(home)
     assert (second.returncode, second.stdout) == (5, "")
-    assert second.stderr == f"host pid {first.pid} holds this store\n"
+    assert second.stderr == f"lockgate: host pid {first.pid} holds this store\n"
