@@ -1,5 +1,6 @@
 """Reserve before acting, settle after; after a loss only what was declared repeatable is repeated."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -152,6 +153,33 @@ async def test_an_exception_rejects_the_effect(bench: Bench) -> None:
 async def test_an_output_that_is_no_json_does_not_undo_the_effect(bench: Bench) -> None:
     assert await bench.go(flow(action(lambda ctx: {1}, effect=manual("tag")))) == "failed"
     assert bench.detail.effects[0].status is EffectStatus.APPLIED
+
+
+def unparsable(result: Any) -> None:
+    raise ValueError("no JSON in it")
+
+
+REFUSED = {
+    "no JSON": action(lambda ctx: {1}, effect=manual("tag")),
+    "too large": action(lambda ctx: "x" * 9_000_000, effect=manual("tag")),
+    "not parsed": shell(["true"], effect=manual("tag"), parse=unparsable),
+}
+
+
+@pytest.mark.parametrize("node", REFUSED.values(), ids=REFUSED)
+async def test_an_adopted_effect_fails_as_its_own_attempt_would_have(bench: Bench, tmp_path: Path, node: Any) -> None:
+    whole = Bench(tmp_path / "whole")
+    assert await whole.go(flow(node)) == "failed"
+    await crash(bench, flow(node), before="FinishAttempt")
+    assert bench.detail.effects[0].status is EffectStatus.APPLIED
+    assert await bench.work() == "failed"
+    first, adopted = whole.attempts[-1], bench.attempts[-1]
+    assert (adopted.outcome, adopted.error_hash, adopted.error_summary) == (
+        Outcome.FAILED,
+        first.error_hash,
+        first.error_summary,
+    )
+    whole.close()
 
 
 async def test_a_repeat_over_an_edge_is_another_effect(bench: Bench, world: World) -> None:

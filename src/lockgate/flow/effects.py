@@ -22,7 +22,7 @@ from lockgate.model.statuses import (
 
 
 def reserve(draft: Draft, wish: t.ReserveEffect, facts: Facts) -> dict[str, Any]:
-    """Answers execute, adopted (with the stored result), verify or ambiguous."""
+    """Answers execute, adopted (with the stored result, or why there is none), verify or ambiguous."""
     head = draft.head
     attempt = require_attempt(head, wish.attempt_id)
     spec = head.graph.node(attempt.node_id).effect
@@ -36,7 +36,7 @@ def reserve(draft: Draft, wish: t.ReserveEffect, facts: Facts) -> dict[str, Any]
         _begin(draft, _fresh(draft, wish, effect_id))
         return _answer("execute", effect_id)
     if effect.status is EffectStatus.APPLIED:
-        return _answer("adopted", effect.effect_id, effect.result_hash)
+        return _answer("adopted", effect.effect_id, effect.result_hash, effect.error_hash)
     if effect.status is EffectStatus.AMBIGUOUS:
         return _answer("ambiguous", effect.effect_id)
     if effect.status is EffectStatus.APPLYING and effect.attempt_id == attempt.attempt_id:
@@ -192,5 +192,7 @@ def _waits_for(head: RunHead, effect: EffectRow) -> bool:
     )
 
 
-def _answer(answer: str, effect_id: str, result_hash: str | None = None) -> dict[str, Any]:
-    return {"answer": answer, "effect_id": effect_id, "result_hash": result_hash}
+def _answer(
+    answer: str, effect_id: str, result_hash: str | None = None, error_hash: str | None = None
+) -> dict[str, Any]:
+    return {"answer": answer, "effect_id": effect_id, "result_hash": result_hash, "error_hash": error_hash}

@@ -29,7 +29,7 @@ class Reply(Record, frozen=True, kw_only=True):
     """The answer to a list of proposals. `outcome`: accepted, paused, cancelled, claim_lost or refused.
 
     `results` has one entry per accepted proposal: for reserveEffect {effect_id, answer: execute | adopted |
-    verify | ambiguous, result_hash}; for waitForInput {request_id, digest}; for startAttempt {ordinal,
+    verify | ambiguous, result_hash, error_hash}; for waitForInput {request_id, digest}; for startAttempt {ordinal,
     attempt_number, visit}; for the others {}.
     """
 

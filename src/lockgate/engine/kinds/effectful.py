@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from lockgate.engine.context import EffectState
-from lockgate.engine.failures import failure_of
+from lockgate.engine.failures import NodeFailed, failure_of
 from lockgate.engine.journal import Halt
 from lockgate.engine.kinds import shells
 from lockgate.engine.values import value_of
@@ -52,7 +52,7 @@ async def _apply(
     """Acts, unless the effect is known to have happened. `shape` makes the output of what `act` returned."""
     answer = reserved["answer"]
     if answer == "adopted":
-        return await _adopted(visit, reserved["result_hash"])
+        return await _adopted(visit, reserved["result_hash"], reserved["error_hash"])
     if answer == "ambiguous":
         raise Halt("blocked")
     state = visit.context.state
@@ -75,15 +75,20 @@ async def _apply(
         raise
     try:
         value = value_of(await shape(raw))
-    except Exception:
-        # It took place, whatever its output looks like.
-        await settle(visit, EffectStatus.APPLIED)
+    except Exception as problem:
+        # It took place, whatever its output looks like; who adopts it is to fail as this attempt does.
+        await settle(visit, EffectStatus.APPLIED, error=failure_of(problem).value)
         raise
     await settle(visit, EffectStatus.APPLIED, result=value)
     return Done(value)
 
 
-async def _adopted(visit: Visit, result_hash: str | None) -> Done:
+async def _adopted(visit: Visit, result_hash: str | None, error_hash: str | None) -> Done:
+    """Ends as the attempt would have that applied the effect: with its output, or with the same failure."""
+    if error_hash is not None:
+        await visit.values.fetch([error_hash])
+        told = visit.values.decoded(error_hash)
+        raise NodeFailed(told["type"], told["message"], told["result"], told["traceback"])
     if result_hash is None:
         return Done(value_of(None))
     await visit.values.fetch([result_hash])
