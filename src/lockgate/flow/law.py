@@ -7,7 +7,8 @@ nothing (no events: what was asked is so already), or appends events whose enact
 Guarantees, whatever is proposed in whatever order:
 - a terminal run never changes again, except that an ambiguous effect may be resolved and a late answer kept;
 - at most one active attempt; a node starts only where the graph leads; a finished step is never repeated;
-- an accepted answer survives every loss until its attempt finishes with exactly that output;
+- an accepted answer survives every loss until its attempt finishes; a checkpoint and a decision are ok only with
+  exactly that output, while an agent node's own check may put another in its place;
 - an effect that may have happened is never run again unless it was declared repeatable or a person said so;
 - working time and waiting time are counted apart, and never by a difference of wall clocks for work.
 """
