@@ -24,6 +24,7 @@ from lockgate.model import ids
 from lockgate.model.encoding import sha256, stored
 from lockgate.model.events import Birth, Event
 from lockgate.model.records import Actor
+from lockgate.store.anchor import Anchor
 from lockgate.store.audit_rows import TABLES
 from lockgate.store.clock import SystemClock
 from lockgate.store.openfile import open_file
@@ -71,6 +72,8 @@ def make(
         gc.disable()
         written = _write(file.connection, _stories(runs, waiting, long_steps, deadline_s))
         file.connection.execute("PRAGMA journal_mode=WAL")
+        # The log was taken away by nobody but this connection.
+        file.anchor = Anchor(str(path))
     finally:
         gc.enable()
         file.close()

@@ -231,6 +231,63 @@ def test_closing_spares_the_log_of_a_store_that_took_the_place(bench: Bench, tmp
     assert [event.type for event in found] == ["run_queued", "run_paused"]
 
 
+MANY = """
+import sys
+from pathlib import Path
+from lockgate.model.records import Actor
+from lockgate.model.statuses import ActorKind
+from lockgate.store import commands
+from lockgate.store.once import write_once
+actor = Actor(kind=ActorKind.USER, id="other")
+for number in range(20):
+    change = commands.resume if number % 2 else commands.pause
+    write_once(Path(sys.argv[1]), lambda tx: change(tx, sys.argv[2], actor=actor, key=f"other-{number}"))
+"""
+WHOLE = READ.replace("SELECT count(*) FROM runs", "PRAGMA integrity_check")
+
+
+def lose_the_log(bench: Bench) -> str:
+    """A run that the file has, and later ones that only the log has, which is then removed by hand; the first one's id.
+
+    The file is read by hand, too: while this process has its lock, others leave their logs where they are.
+    """
+    run_id = bench.run_id()
+    bench.file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    for _ in range(5):
+        bench.run_id()
+    for ending in ("-wal", "-shm"):
+        Path(f"{bench.path}{ending}").unlink()
+    with open(bench.path, "rb") as file:
+        file.read(16)
+    return run_id
+
+
+def test_closing_spares_what_others_wrote_that_are_gone_again(bench: Bench) -> None:
+    """They left no log behind: all that they wrote is in the file, where the lost log's pages would land on it."""
+    run_id = lose_the_log(bench)
+    subprocess.run([sys.executable, "-c", MANY, str(bench.path), run_id], check=True)
+    assert not Path(f"{bench.path}-wal").exists()
+    bench.file.close()
+    said = subprocess.run([sys.executable, "-c", WHOLE, str(bench.path)], check=True, capture_output=True, text=True)
+    assert said.stdout == "ok\n"
+    found = read_once_elsewhere(bench.path, run_id)
+    assert found == ["run_queued", *["run_paused", "run_unpaused"] * 10]
+
+
+def test_closing_brings_a_lost_log_home_where_nobody_wrote(bench: Bench) -> None:
+    """It has the only copy of what was acknowledged."""
+    lose_the_log(bench)
+    assert come_and_go(bench.path) == 1
+    bench.file.close()
+    assert come_and_go(bench.path) == 6
+
+
+def read_once_elsewhere(path: Path, run_id: str) -> list[str]:
+    program = TYPES.replace("FROM events", f"FROM events WHERE run_id = '{run_id}'")
+    told = subprocess.run([sys.executable, "-c", program, str(path)], check=True, capture_output=True, text=True)
+    return told.stdout.split()
+
+
 async def test_a_replaced_store_is_noticed_also_by_the_first_read(tmp_path: Path) -> None:
     path = tmp_path / "state.sqlite"
     Bench(tmp_path / "other.sqlite").close()

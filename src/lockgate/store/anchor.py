@@ -33,16 +33,19 @@ class Anchor:
         self.path = path
         self._directory = os.path.dirname(path) or os.curdir
         self._resting: tuple[int, int, int] | None = None
+        self._written = _written(path)
         self.main = identity(path)
         self._beside = {ending: identity(path + ending) for ending, _ in _BESIDE}
 
     def check(self) -> None:
         """Raises StoreDetached if any of the files was removed or replaced since."""
         # Looked at before the files: what happens to them in between moves it on, and the next check sees that.
+        written = _written(self.path)
         directory = _moment(self._directory)
         if directory is None or directory != self._resting:
             self._check_files()
             self._resting = directory if directory is not None and _has_rested(directory[2]) else None
+        self._written = written
 
     def _check_files(self) -> None:
         if identity(self.path) != self.main:
@@ -54,12 +57,14 @@ class Anchor:
             elif found != known:
                 raise StoreDetached(self.path, lost)
 
-    def is_replaced(self) -> bool:
-        """Whether others have a log or its shared memory of their own where ours was."""
-        return any(
-            known is not None and identity(self.path + ending) not in (None, known)
-            for ending, known in self._beside.items()
-        )
+    def is_cut_off(self) -> bool:
+        """Whether others have a log or its shared memory of their own where ours was, or had until they went and left
+        what they wrote in the file. A lost log after which nobody wrote has the only copy of what it has."""
+        found = {ending: identity(self.path + ending) for ending, known in self._beside.items() if known is not None}
+        if any(now not in (None, self._beside[ending]) for ending, now in found.items()):
+            return True
+        lost = None in found.values() and identity(self.path) == self.main
+        return lost and _written(self.path) != self._written
 
 
 def _has_rested(changed_ns: int) -> bool:
@@ -73,6 +78,14 @@ def _moment(directory: str) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return (facts.st_dev, facts.st_ino, facts.st_ctime_ns)
+
+
+def _written(path: str) -> int | None:
+    """When a file was last written to, in ns."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
 
 
 def identity(path: str) -> Identity:

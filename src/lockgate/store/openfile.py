@@ -124,14 +124,14 @@ class OpenFile:
             self.connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Closes. Where others have a log of their own by now, ours is neither copied into the file, over what they
+        """Closes. Where others have had a log of their own by now, ours is neither copied into the file, over what they
         committed, nor is theirs removed in its place: SQLite is told so, or the connection is never closed."""
         if self._is_closed:
             return
         self._is_closed = True
         cut_off = False
         with suppress(OSError):
-            cut_off = self.anchor.is_replaced()
+            cut_off = self.anchor.is_cut_off()
         if cut_off and not _tell_not_to_checkpoint(self.connection):
             abandon(self)
             return
