@@ -14,6 +14,10 @@ import time
 GRACE_S = 1.0
 """Between TERM and KILL; the promise is two seconds from the hang-up."""
 
+LOOK_MS = 1_000
+"""How often the socket itself is looked for: code that closes every descriptor has closed it unheard, as a call that
+waits for it keeps it open."""
+
 
 def watch_host(connected: socket.socket) -> threading.Thread:
     """Starts the watch over this process's own group; it never ends while the host lives."""
@@ -23,12 +27,21 @@ def watch_host(connected: socket.socket) -> threading.Thread:
 
 
 def _watch(descriptor: int) -> None:
+    socket_id = _identity(descriptor)
     poller = select.poll()
     # Data is not asked for: only the hang-up wakes this thread.
     poller.register(descriptor, getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR)
-    while not poller.poll():
+    while _identity(descriptor) == socket_id and not poller.poll(LOOK_MS):
         pass
     end_own_group()
+
+
+def _identity(descriptor: int) -> tuple[int, int] | None:
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def end_own_group() -> None:

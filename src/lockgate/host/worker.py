@@ -6,6 +6,7 @@ code runs here; whatever it does to this process, the host sees an exit and deci
 """
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -39,7 +40,9 @@ def execute(connected: socket.socket) -> NoReturn:
     watch_host(connected)
     code = _run_to_end(connected)
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        # User code may have closed them, or put something else in their place.
+        with contextlib.suppress(Exception):
+            stream.flush()
     # A node that ran over its limit may still sit in a thread: nothing may wait for it.
     os._exit(code)
 
