@@ -9,7 +9,7 @@ from lockgate.host import supervisor
 from lockgate.model.records import Run
 from lockgate.store import commands
 from lockgate.store.doctor import examine
-from tests.host.bench import Bench, until
+from tests.host.bench import Bench, kill, until
 
 DIES_AT_ONCE = """
 if os.environ.get("LOCKGATE_RUN_ID"):
@@ -149,3 +149,62 @@ def test_a_run_that_cannot_be_read_is_told_once_and_holds_up_nobody(
     assert "cannot be read and is left alone" in told[0]
     (finding,) = (one for one in examine(bench.store).findings if broken in one.where)
     assert finding.code == "rows_differ"
+
+
+WAITS = """
+def work(ctx):
+    log("begun")
+    wait_for("go")
+    return {}
+flow = Workflow("waits", start="n", nodes={"n": compute(work)})
+"""
+
+DAMAGES = (
+    "UPDATE runs SET clock = 'never' WHERE run_id = ?",
+    "UPDATE node_attempts SET status = 'never' WHERE run_id = ?",
+    "UPDATE run_queue SET owner_kind = 'never' WHERE run_id = ?",
+    "UPDATE runs SET revision = revision - 1 WHERE run_id = ?",
+)
+
+
+def test_runs_that_are_damaged_while_they_are_executed_are_named_and_end_no_host(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = bench.write(WAITS)
+    broken = [bench.start(file) for _ in DAMAGES]
+    sound = bench.write(GOES_ON, "sound.py")
+    with bench.host_here():
+        bench.until_logged("begun", len(DAMAGES))
+        with closing(sqlite3.connect(bench.store)) as connection:
+            connection.execute("PRAGMA ignore_check_constraints=ON")
+            for damage, run_id in zip(DAMAGES, broken, strict=True):
+                connection.execute(damage, (run_id,))
+            connection.commit()
+        # One of them dies, the others finish.
+        kill(bench.worker_pid(broken[0]))
+        bench.touch("go")
+        until(lambda: all(run_id in caplog.text for run_id in broken), lambda: caplog.text)
+        bench.until_status(bench.start(sound), "completed")
+        until(lambda: not bench.rows("SELECT 1 FROM run_workers WHERE finished_at IS NULL"), "every launch ended")
+    with bench.host_here():
+        bench.until_status(bench.start(bench.write(GOES_ON, "next.py")), "completed")
+
+
+def test_a_drained_store_has_no_run_left_that_only_waits_for_its_next_try(bench: Bench) -> None:
+    damaged = bench.start(bench.write(GOES_ON))
+    body = """
+    def dies(ctx):
+        log("tried")
+        if len((HERE / "log").read_text().splitlines()) < 3:
+            os._exit(3)
+        return {}
+    flow = Workflow("dies", start="n", nodes={"n": compute(dies)})
+    """
+    tried = bench.start(bench.write(body, "dies.py"))
+    with closing(sqlite3.connect(bench.store)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints=ON")
+        connection.execute("UPDATE runs SET clock = 'never' WHERE run_id = ?", (damaged,))
+        connection.commit()
+    with bench.host(drain=True, quiet=True) as host:
+        assert host.wait(timeout=15) == 0
+    assert bench.run(tried).status == "completed"

@@ -1,12 +1,16 @@
 """Limits hold even for code that never gives the worker back; deadlines pass alone; output is seen while it comes."""
 
+import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import pytest
 
 from lockgate.host import supervisor
 from lockgate.store import reads
 from lockgate.store.once import read_once
+from lockgate.store.patience import Patience
 from tests.host.bench import Bench, until
 
 
@@ -73,6 +77,67 @@ def test_a_worker_that_does_not_answer_is_killed_and_the_host_commits_the_timeou
     assert time.monotonic() - begun > OVERTIME_S
     assert bench.rows("SELECT status FROM effects WHERE run_id = ?", repeatable) == [("rejected",)]
     assert bench.log().count("after") == 2
+
+
+@contextmanager
+def locked(bench: Bench, for_s: float) -> Iterator[None]:
+    """Another process's transaction, for so long after the block."""
+    with closing(sqlite3.connect(bench.store, isolation_level=None, timeout=5)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        time.sleep(for_s)
+
+
+def test_a_store_that_is_locked_at_the_limit_ends_no_host(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "OVERTIME_S", 0.1)
+    monkeypatch.setattr(supervisor, "TERM_GRACE_S", 0.1)
+    monkeypatch.setattr(Patience.__init__, "__defaults__", (50,))
+    run_id = bench.start(bench.write(STUCK.replace("NODE", "compute(stuck, timeout=0.2)")))
+    with bench.host_here():
+        bench.until_logged("stuck")
+        with locked(bench, 1.0):
+            pass
+        assert bench.until_status(run_id, "completed").losses == 0
+
+
+def test_a_node_that_finished_at_the_last_moment_hands_its_timeout_to_no_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "OVERTIME_S", 0.1)
+    body = """
+    def first(ctx):
+        log("first")
+        wait_for("go")
+        return {}
+    def second(ctx):
+        time.sleep(0.2)
+        return {}
+    flow = Workflow("late", start="first", nodes={
+        "first": compute(first, timeout=1), "second": compute(second, timeout=60)}, edges=[edge("first", "second")])
+    """
+    run_id = bench.start(bench.write(body))
+    with bench.host_here():
+        bench.until_logged("first")
+        with locked(bench, 1.2):
+            bench.touch("go")
+        run = bench.until_status(run_id, "completed")
+    assert (run.losses, run.steps) == (0, 2)
+    query = "SELECT json_extract(payload, '$.cause') FROM events WHERE type = 'run_interrupted'"
+    assert bench.rows(query) == [("host_stopped",)], "the worker was stopped as its commit was under way"
+
+
+def test_a_worker_without_its_streams_ends_well(bench: Bench) -> None:
+    body = """
+    def first(ctx):
+        sys.stdout.close()
+        sys.stderr = None
+        return {}
+    flow = Workflow("mute", start="first", nodes={"first": compute(first)})
+    """
+    run_id = bench.start(bench.write(body))
+    with bench.host_here():
+        bench.until_status(run_id, "completed")
+        until(lambda: bench.rows("SELECT status, exit_code FROM run_workers") == [("exited", 0)], "its end")
 
 
 def test_a_deadline_passes_without_anybody_watching(bench: Bench) -> None:

@@ -115,6 +115,10 @@ def hurt(bench: Bench, monkeypatch: pytest.MonkeyPatch, damage: str, run_id: str
 
 
 ROWS = "UPDATE runs SET clock = 'never' WHERE run_id = ?"
+REVISION = "UPDATE runs SET revision = 0 WHERE run_id = ?"
+"""It can be read, and its next event cannot be written."""
+CODE = "UPDATE run_queue SET error_code = 'worker_lost' WHERE run_id = ?"
+SOURCES = "UPDATE blobs SET content = x'00' WHERE hash = (SELECT sources_hash FROM run_sources WHERE run_id = ?)"
 DEFINITION = (
     "UPDATE definitions SET document = x'7b7d' WHERE definition_digest = "
     "(SELECT definition_digest FROM runs WHERE run_id = ?)"
@@ -134,6 +138,29 @@ def test_a_run_whose_rows_cannot_be_read_holds_up_nobody_and_is_named(
     assert "never" in unreadable[broken]
     assert bench.write(lambda tx: claims.claim_next(tx, HOST)) is None
     assert bench.write(written) == before + 1
+
+
+@pytest.mark.parametrize("damage", [REVISION, CODE])
+def test_a_run_that_cannot_be_changed_holds_up_nobody_and_leaves_no_half(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    broken, sound = bench.run_id(), bench.run_id()
+    hurt(bench, monkeypatch, damage, broken)
+    unreadable: dict[str, str] = {}
+    assert bench.write(lambda tx: claims.claim_next(tx, HOST, (), unreadable)).run.run_id == sound
+    assert set(unreadable) == {broken}
+    assert bench.read(lambda connection: reads.run(connection, broken)).run.claim is None
+
+
+def test_a_run_whose_sources_cannot_be_read_is_blocked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.write(lambda tx: hosts.take_over(tx, ONE, alive))
+    run_id = bench.run_id()
+    hurt(bench, monkeypatch, SOURCES, run_id)
+    assert bench.write(lambda tx: claims.claim_next(tx, HOST)) is None
+    query = "SELECT status, error_code, token_hash FROM run_queue WHERE run_id = ?"
+    rows = bench.read(lambda connection: connection.execute(query, (run_id,)).fetchall())
+    assert rows == [("parked", "load_failed", None)]
 
 
 def test_a_run_whose_definition_cannot_be_read_is_blocked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +215,10 @@ def restart(bench: Bench, run_id: str, revision: int) -> Receipt:
     return receipt
 
 
-@pytest.mark.parametrize(("damage", "freed"), [(ROWS, False), (DEFINITION, True)])
+OWNER = "UPDATE run_queue SET owner_kind = 'never' WHERE run_id = ?"
+
+
+@pytest.mark.parametrize(("damage", "freed"), [(ROWS, False), (REVISION, False), (OWNER, False), (DEFINITION, True)])
 def test_a_held_run_that_cannot_be_read_keeps_no_host_away(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, damage: str, freed: bool
 ) -> None:

@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lockgate.engine.places import split_reference
@@ -13,7 +14,8 @@ from lockgate.host.spawning import packed, worker_environment
 from lockgate.host.verdict import Ending, command_for, lost
 from lockgate.model.errors import ClaimLost, Refused
 from lockgate.model.records import Actor, ClaimToken, Record
-from lockgate.store import claims, hosts, reads
+from lockgate.store import claims, heads, hosts, reads
+from lockgate.store.commits import apart
 from lockgate.store.openfile import Transaction
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def claim_next(
         name=name or run.workflow,
         project_dir=run.project_dir,
         definition_digest=run.definition_digest,
-        sources=reads.sources_of(tx.connection, run.run_id),
+        sources=claimed.sources,
         environment=packed(worker_environment(os.environ)),
     )
     return Claimed(claim=claimed.claim, worker_id=worker_id, launch=launch)
@@ -78,15 +80,17 @@ def causes_to_stop(connection: "sqlite3.Connection", held: Collection[Claimed]) 
     return causes
 
 
-def give_back(tx: Transaction, claimed: Claimed, ending: Ending, actor: Actor) -> None:
-    """Ends the claim if it has not ended by itself, and says how the process ended."""
+def give_back(tx: Transaction, claimed: Claimed, ending: Ending, actor: Actor) -> str | None:
+    """Ends the claim if it has not ended by itself, and says how the process ended.
+
+    Why the claim could not be ended, where the rows of the run are damaged: they are left as they are.
+    """
+    damage = None
     try:
-        _end_claim(tx, claimed.claim, command_for(ending), actor)
-    except ClaimLost:
-        pass
-    except Refused:
-        # It said that it was done, but an attempt of it is still running: that is a loss, whatever it said.
-        _end_claim(tx, claimed.claim, lost(ending, "exit"), actor)
+        with apart(tx):
+            _give_back(tx, claimed.claim, ending, actor)
+    except heads.UNREADABLE as problem:
+        damage = str(problem)
     hosts.worker_finished(
         tx,
         claimed.worker_id,
@@ -95,15 +99,27 @@ def give_back(tx: Transaction, claimed: Claimed, ending: Ending, actor: Actor) -
         signal=ending.signal,
         stderr_tail=ending.stderr_tail,
     )
+    return damage
+
+
+def _give_back(tx: Transaction, claim: ClaimToken, ending: Ending, actor: Actor) -> None:
+    try:
+        _end_claim(tx, claim, command_for(ending), actor)
+    except ClaimLost:
+        pass
+    except Refused:
+        # It said that it was done, but an attempt of it is still running: that is a loss, whatever it said.
+        _end_claim(tx, claim, lost(ending, "exit"), actor)
 
 
 def give_up(tx: Transaction, host_id: str, actor: Actor) -> None:
     """Ends whatever this host still holds: a claim may have been taken while the host was told to stop."""
     for held in reads.held_claims(tx.connection):
         if held.owner_id == host_id:
-            claims.lose(
-                tx, held.run_id, held.generation, cause="host_stopped", counted=False, progressed=False, actor=actor
-            )
+            with suppress(*heads.UNREADABLE), apart(tx):
+                claims.lose(
+                    tx, held.run_id, held.generation, cause="host_stopped", counted=False, progressed=False, actor=actor
+                )
 
 
 def _end_claim(tx: Transaction, claim: ClaimToken, command: Release | Lose | Block, actor: Actor) -> None:

@@ -9,15 +9,16 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from lockgate.engine.ports import ExecutionStore
+from lockgate.flow.transitions import AnyProposal
 from lockgate.host import launches, recovery
 from lockgate.host.launches import Claimed
 from lockgate.host.output import Printed
 from lockgate.host.processes import ProcessIdentity, this_process
 from lockgate.host.verdict import Ending
-from lockgate.model.errors import DefinitionError, Refused, StoreBusy, StoreDamaged
-from lockgate.model.records import Receipt, Record
+from lockgate.model.errors import Refused, StoreBusy
+from lockgate.model.records import Receipt, Record, Reply, Value
 from lockgate.model.statuses import OwnerKind
-from lockgate.store import claims, commands, hosts, outputs
+from lockgate.store import claims, commands, heads, hosts, outputs
 from lockgate.store.execution import StoreExecution
 from lockgate.store.openfile import Transaction
 from lockgate.store.shell import HOST_PAUSE, Store
@@ -54,6 +55,7 @@ class Ledger:
         self._epoch = 0
         self._hurried = False
         self._told: set[str] = set()
+        self._unreadable: frozenset[str] = frozenset()
         self._latest = 0
         """The latest wall time that is known of: the clock may have been set back since."""
         self._actor = hosts.host_actor(self.host_id)
@@ -90,11 +92,12 @@ class Ledger:
         owner = claims.Owner(kind=OwnerKind.HOST, id=self.host_id, host_epoch=self._epoch)
         unreadable: dict[str, str] = {}
         claimed = await self._write(lambda tx: launches.claim_next(tx, owner, process, busy, unreadable))
+        self._unreadable = frozenset(unreadable)
         for run_id, why in unreadable.items():
-            self._tell(run_id, why)
+            self.tell(run_id, why)
         return claimed
 
-    def _tell(self, run_id: str, why: str) -> None:
+    def tell(self, run_id: str, why: str) -> None:
         """Says once of a run or a decision that it is left alone: nothing is written of what cannot be read."""
         if run_id not in self._told:
             self._told.add(run_id)
@@ -103,11 +106,19 @@ class Ledger:
     async def give_back(self, claimed: Claimed, ending: Ending) -> None:
         """Ends the claim if it has not ended by itself, and says how the process ended."""
 
-        def give_back(tx: Transaction) -> None:
+        def give_back(tx: Transaction) -> str | None:
             self._beat(tx)
-            launches.give_back(tx, claimed, ending, self._actor)
+            return launches.give_back(tx, claimed, ending, self._actor)
 
-        await self._write(give_back)
+        damage = await self._write(give_back)
+        if damage is not None:
+            self.tell(claimed.run_id, damage)
+
+    async def propose(
+        self, execution: ExecutionStore, proposals: Sequence[AnyProposal], values: Sequence[Value] = ()
+    ) -> Reply:
+        """What the host itself proposes in the place of a worker that is gone."""
+        return await self._patiently(lambda: execution.commit_transition(proposals, values))
 
     def execution(self, claimed: Claimed) -> ExecutionStore:
         return StoreExecution(self._store, claimed.claim)
@@ -118,7 +129,9 @@ class Ledger:
 
     # --- what is due ---
 
-    async def outlook(self) -> Outlook:
+    async def outlook(self, busy: Collection[str]) -> Outlook:
+        """Without the runs that cannot be claimed: those in `busy`, and those that could not be read."""
+        left_out = self._unreadable.union(busy)
         now = self._store.clock.now()
         self._latest = max(self._latest, now.wall_ms)
 
@@ -126,7 +139,7 @@ class Ledger:
             others = recovery.processes(connection)
             return Outlook(
                 deadline_in_ms=hosts.deadline_in_ms(connection, now.wall_ms, self._latest),
-                available_in_ms=hosts.next_available(connection, now.wall_ms),
+                available_in_ms=hosts.next_available(connection, now.wall_ms, left_out),
                 is_abandoned=any(recovery.is_abandoned(held, now) for held in others),
                 is_shared=bool(others),
             )
@@ -144,9 +157,9 @@ class Ledger:
                 receipt = await self._write(partial(_expire, request_id))
                 taken |= receipt.outcome == "accepted"
                 if receipt.reason == "altered":
-                    self._tell(request_id, receipt.details["message"])
-            except (DefinitionError, StoreDamaged) as problem:
-                self._tell(request_id, problem.message)
+                    self.tell(request_id, receipt.details["message"])
+            except heads.UNREADABLE as problem:
+                self.tell(request_id, str(problem))
         return taken
 
     async def end_abandoned(self) -> tuple[recovery.Orphan, ...]:
@@ -159,6 +172,8 @@ class Ledger:
             try:
                 async with aclosing(self._store.follow(pause=HOST_PAUSE, others_only=True)) as wakes:
                     async for wake in wakes:
+                        # Somebody may have mended them.
+                        self._unreadable = frozenset()
                         yield wake.run_ids
             except StoreBusy:
                 await asyncio.sleep(_BUSY_PAUSE_S)

@@ -3,43 +3,47 @@
 An effect that was being applied decides first: only a repeatable one may simply be called rejected.
 """
 
+from collections.abc import Awaitable, Callable
+
 import msgspec
 
 from lockgate.engine.failures import failure
-from lockgate.engine.ports import ExecutionStore
 from lockgate.engine.routes import switch_value
 from lockgate.flow.graph import remembered
 from lockgate.flow.transitions import FinishAttempt, SettleEffect
 from lockgate.host.session import ActiveAttempt
 from lockgate.model.errors import ClaimLost
-from lockgate.model.records import Value
+from lockgate.model.records import Reply, Value
 from lockgate.model.statuses import EffectStatus, Outcome, Recovery
 
 _SETTLED_AS = {Recovery.IDEMPOTENT: EffectStatus.REJECTED, Recovery.MANUAL: EffectStatus.AMBIGUOUS}
 
+Commit = Callable[..., Awaitable[Reply]]
+"""Commits proposals and the values that they name."""
 
-async def commit_timeout(execution: ExecutionStore, attempt: ActiveAttempt, definition_digest: str) -> bool:
+
+async def commit_timeout(commit: Commit, attempt: ActiveAttempt, definition_digest: str) -> bool:
     """Whether the run can go on from here without a loss: the attempt is timed out, or its effect is ambiguous."""
     try:
         if attempt.effect_id is not None and attempt.recovery is not None:
-            settled = await _settle(execution, attempt, attempt.effect_id, attempt.recovery)
+            settled = await _settle(commit, attempt, attempt.effect_id, attempt.recovery)
             if not settled or attempt.recovery is Recovery.MANUAL:
                 return settled
-        return await _finish(execution, attempt, definition_digest)
+        return await _finish(commit, attempt, definition_digest)
     except ClaimLost:
         return False
 
 
-async def _settle(execution: ExecutionStore, attempt: ActiveAttempt, effect_id: str, recovery: Recovery) -> bool:
+async def _settle(commit: Commit, attempt: ActiveAttempt, effect_id: str, recovery: Recovery) -> bool:
     status = _SETTLED_AS.get(recovery)
     if status is None:
         # A verified effect is looked at by the next worker, which needs it as it is.
         return False
     settling = SettleEffect(attempt_id=attempt.attempt_id, effect_id=effect_id, status=status)
-    return (await execution.commit_transition((settling,))).outcome == "accepted"
+    return (await commit((settling,))).outcome == "accepted"
 
 
-async def _finish(execution: ExecutionStore, attempt: ActiveAttempt, definition_digest: str) -> bool:
+async def _finish(commit: Commit, attempt: ActiveAttempt, definition_digest: str) -> bool:
     why = failure("TimedOut", "the worker did not stop at the limit and was killed")
     finishing = FinishAttempt(
         attempt_id=attempt.attempt_id,
@@ -48,7 +52,7 @@ async def _finish(execution: ExecutionStore, attempt: ActiveAttempt, definition_
         error_summary=why.summary,
         switch_value=_switch(definition_digest, attempt.node_id, why.value),
     )
-    return (await execution.commit_transition((finishing,), (why.value,))).outcome == "accepted"
+    return (await commit((finishing,), (why.value,))).outcome == "accepted"
 
 
 def _switch(definition_digest: str, node_id: str, error: Value) -> str | None:

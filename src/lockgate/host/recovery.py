@@ -8,12 +8,10 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from lockgate.host.processes import ProcessIdentity, end_recorded, is_alive, kill_descendants, session_of
 from lockgate.model.records import Now, Record
 from lockgate.model.statuses import OwnerKind
-from lockgate.store import hosts, reads
+from lockgate.store import heads, hosts, reads
 from lockgate.store.openfile import Transaction
 from lockgate.store.reads.owners import process_of
 
@@ -82,7 +80,7 @@ def _left_by(connection: "sqlite3.Connection", run_ids: Iterable[str]) -> tuple[
 def _attempts(connection: "sqlite3.Connection", run_id: str) -> tuple[str, ...]:
     try:
         detail = reads.run(connection, run_id, attempts_limit=_ATTEMPTS_LOOKED_AT)
-    except msgspec.MsgspecError:
+    except heads.UNREADABLE:
         # Rows that are damaged name no process; the group of its launch is ended all the same.
         return ()
     return tuple(attempt.attempt_id for attempt in detail.attempts)

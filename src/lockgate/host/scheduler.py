@@ -81,11 +81,11 @@ class Scheduler:
         """
         while self._failure is None:
             self._woken.clear()
-            outlook = await self._ledger.outlook()
+            outlook = await self._ledger.outlook(self._active.keys())
             if await self._act(outlook):
                 continue
-            # What was due just now and was not claimed cannot be: its rows or its definition are damaged.
-            if self._drain and not self._tasks and (outlook.available_in_ms is None or outlook.available_in_ms <= 0):
+            # A supervisor that ended meanwhile may have given back a run that this outlook has not seen.
+            if self._drain and not self._tasks and not self._woken.is_set() and outlook.available_in_ms is None:
                 return
             if self._has_room or outlook.available_in_ms is not None:
                 await self._standby.prepare()
@@ -110,10 +110,8 @@ class Scheduler:
         moments = [LONGEST_SLEEP_S]
         if outlook.is_shared:
             moments.append(SOON_S)
-        if outlook.deadline_in_ms is not None:
-            moments.append(outlook.deadline_in_ms / 1000 if outlook.deadline_in_ms > 0 else SOON_S)
-        if outlook.available_in_ms is not None and outlook.available_in_ms > 0 and self._has_room:
-            moments.append(outlook.available_in_ms / 1000)
+        due = [outlook.deadline_in_ms, outlook.available_in_ms if self._has_room else None]
+        moments += [in_ms / 1000 if in_ms > 0 else SOON_S for in_ms in due if in_ms is not None]
         return min(moments)
 
     async def obey(self) -> None:

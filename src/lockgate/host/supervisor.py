@@ -11,6 +11,7 @@ import time
 import traceback
 from asyncio import FIRST_COMPLETED
 from collections.abc import Callable
+from functools import partial
 
 from lockgate.host.channel import Channel
 from lockgate.host.exits import until_exit
@@ -23,8 +24,8 @@ from lockgate.host.processes import kill_descendants, signal_group
 from lockgate.host.protocol import FrameError
 from lockgate.host.session import Session
 from lockgate.host.spawning import Spawned
-from lockgate.host.verdict import LOAD_LIMIT_S, SILENT, Ending, ending_of
-from lockgate.model.errors import StoreError
+from lockgate.host.verdict import HOST_STOPPED, LOAD_LIMIT_S, SILENT, Ending, ending_of
+from lockgate.model.errors import StoreDamaged, StoreError
 
 OVERTIME_S = 5.0
 """How long past an attempt's limit the engine may take to commit the timeout itself."""
@@ -62,6 +63,7 @@ class Supervisor:
         self._leaves = leaves
         self._has_orphans = has_orphans
         self._stopped: str | None = None
+        self._late: str | None = None
         self._stop = asyncio.Event()
         self._session: Session | None = None
         self.pid = spawned.pid if isinstance(spawned, Spawned) else None
@@ -82,7 +84,7 @@ class Supervisor:
         self._stop.set()
 
     async def run(self) -> None:
-        """Raises StoreError only where the store itself is gone or damaged."""
+        """Raises StoreError only where the store itself is of no use any more."""
         if isinstance(self._spawned, Spawned):
             ending = await self._launch(self._spawned)
         else:
@@ -149,6 +151,7 @@ class Supervisor:
                 limit = _limit(session, begun)
                 left = None if limit is None else limit - time.monotonic()
                 if left is not None and left <= 0:
+                    self._late = self._attempt_id()
                     self.stop("timeout" if session.is_ready else SILENT)
                     return None
                 limited = asyncio.create_task(session.limited.wait())
@@ -178,9 +181,18 @@ class Supervisor:
             self._kill_descendants(pid)
 
     async def _settle_overtime(self, session: Session) -> bool:
-        if self._stopped != "timeout" or session.attempt is None:
+        if self._stopped != "timeout":
             return False
-        return await commit_timeout(self._execution, session.attempt, self.claimed.launch.definition_digest)
+        if session.attempt is None or session.attempt.attempt_id != self._late:
+            # A commit that was under way has moved it on: it was not late, and is stopped for nothing.
+            self._stopped = HOST_STOPPED
+            return False
+        commit = partial(self._ledger.propose, self._execution)
+        try:
+            return await commit_timeout(commit, session.attempt, self.claimed.launch.definition_digest)
+        except StoreDamaged as problem:
+            self._ledger.tell(self.run_id, problem.message)
+            return False
 
 
 def _limit(session: Session, begun: float) -> float | None:
@@ -193,10 +205,15 @@ def _limit(session: Session, begun: float) -> float | None:
 
 
 def _breach(serving: "asyncio.Task[None]") -> str | None:
-    """Why serving ended too early. One run that cannot be served must not end the host; a broken store must."""
+    """Why serving ended too early. One run that cannot be served must not end the host; a broken store must.
+
+    Damage is of this run, as far as anybody can tell here: what else asks the store will find out.
+    """
     error = serving.exception()
     if error is None or isinstance(error, ConnectionError):
         return None
+    if isinstance(error, StoreDamaged):
+        return error.message
     if isinstance(error, StoreError) or not isinstance(error, Exception):
         raise error
     return str(error) if isinstance(error, FrameError) else "".join(traceback.format_exception(error))

@@ -57,7 +57,8 @@ UNVERIFIED = "unverified"
 UNSEEN = "unseen"
 """Why a worker is lost whose end nobody saw."""
 
-UNCOUNTED = frozenset({"host_stopped", "claim_ended", "pause_now", UNSEEN})
+HOST_STOPPED = "host_stopped"
+UNCOUNTED = frozenset({HOST_STOPPED, "claim_ended", "pause_now", UNSEEN})
 """Ends that are not held against the worker: the host brought them about, or lost sight of them."""
 
 

@@ -26,7 +26,7 @@ from lockgate.model.records import (
 )
 from lockgate.model.statuses import ActorKind, BlockCode, OwnerKind
 from lockgate.store import heads
-from lockgate.store.commits import commit, held_head, proposer
+from lockgate.store.commits import apart, commit, held_head, proposer
 from lockgate.store.openfile import Transaction
 from lockgate.store.reads.owners import host_state
 from lockgate.store.reads.values import sources_of
@@ -34,6 +34,9 @@ from lockgate.store.rows import read_row
 from lockgate.store.statements import load
 
 _ATTEMPTS, _HOSTS, _RUNS, _VALUES = load("attempts"), load("hosts"), load("runs"), load("values")
+
+_DAMAGED = (*heads.UNREADABLE, Refused)
+"""A run that is claimable by its rows, and is not by the law, is damaged as well."""
 
 
 class Owner(Record, frozen=True, kw_only=True):
@@ -50,10 +53,11 @@ class Owner(Record, frozen=True, kw_only=True):
 
 
 class Claimed(Record, frozen=True, kw_only=True):
-    """A run that was claimed, and the secret that lets its holder propose."""
+    """A run that was claimed, its accepted sources, and the secret that lets its holder propose."""
 
     claim: ClaimToken
     run: RunRow
+    sources: dict[str, str]
 
 
 def claim(tx: Transaction, run_id: str, owner: Owner) -> Claimed:
@@ -65,7 +69,8 @@ def _claim(tx: Transaction, head: RunHead, owner: Owner) -> Claimed:
     token = secrets.token_hex(32)
     done = commit(tx, head, (_wish(owner, token),), owner.actor)
     generation = done.head.queue.generation
-    return Claimed(claim=ClaimToken(run_id=head.run.run_id, generation=generation, token=token), run=done.head.run)
+    claim = ClaimToken(run_id=head.run.run_id, generation=generation, token=token)
+    return Claimed(claim=claim, run=done.head.run, sources=sources_of(tx.connection, head.run.run_id))
 
 
 def _wish(owner: Owner, token: str) -> t.Claim:
@@ -92,24 +97,24 @@ def claim_next(
     left_out = list(exclude)
     while (run_id := _next(tx, left_out)) is not None:
         try:
-            head = heads.head(tx.connection, run_id)
-        except heads.UNREADABLE as problem:
+            with apart(tx):
+                return claim(tx, run_id, owner)
+        except _DAMAGED as problem:
             left_out.append(run_id)
             if not _block_unloadable(tx, run_id, owner, str(problem)) and unreadable is not None:
                 unreadable[run_id] = str(problem)
-        else:
-            return _claim(tx, head, owner)
     return None
 
 
 def _block_unloadable(tx: Transaction, run_id: str, owner: Owner, detail: str) -> bool:
     """Blocks a run whose rows are sound though its definition is not; whether they are."""
-    try:
-        head = heads.head(tx.connection, run_id, heads.NO_GRAPH)
-    except heads.UNREADABLE:
-        return False
     block = t.Block(code=BlockCode.LOAD_FAILED, detail=detail)
-    commit(tx, head, (_wish(owner, secrets.token_hex(32)), block), owner.actor)
+    try:
+        with apart(tx):
+            head = heads.head(tx.connection, run_id, heads.NO_GRAPH)
+            commit(tx, head, (_wish(owner, secrets.token_hex(32)), block), owner.actor)
+    except _DAMAGED:
+        return False
     return True
 
 

@@ -6,7 +6,8 @@ its WHERE.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from itertools import product
 from operator import attrgetter
@@ -19,7 +20,7 @@ from lockgate.flow import transitions as t
 from lockgate.flow.graph import Graph
 from lockgate.flow.head import RunHead
 from lockgate.model.encoding import sha256, stored
-from lockgate.model.errors import ClaimLost, NotFound, Refused, StoreError
+from lockgate.model.errors import ClaimLost, NotFound, Refused
 from lockgate.model.events import Event
 from lockgate.model.records import Actor, AttemptRow, ClaimToken, HeadState, Record, Reply, Row, RunRow, Value
 from lockgate.model.statuses import ActorKind
@@ -80,6 +81,24 @@ def _decide(
         outcomes.append(law.apply(head, transition, now=tx.now, actor=actor, facts=facts))
         head = outcomes[-1].head
     return outcomes
+
+
+@contextmanager
+def apart(tx: Transaction) -> Iterator[None]:
+    """What is raised inside undoes what was written inside, and nothing else of the transaction."""
+    written = len(tx.event_seqs)
+    tx.connection.execute("SAVEPOINT apart")
+    try:
+        yield
+    except BaseException:
+        del tx.event_seqs[written:]
+        # Where SQLite has ended the whole transaction there is nothing left to undo.
+        if tx.connection.in_transaction:
+            tx.connection.execute("ROLLBACK TO apart")
+        raise
+    finally:
+        if tx.connection.in_transaction:
+            tx.connection.execute("RELEASE apart")
 
 
 def write(tx: Transaction, rows: Iterable[Row], events: Iterable[Event], known: AttemptRow | None = None) -> None:
@@ -235,4 +254,4 @@ def _is_steady(before: RunRow, after: RunRow) -> bool:
 
 def _exactly_one(cursor: sqlite3.Cursor, run_id: str) -> None:
     if cursor.rowcount != 1:
-        raise StoreError(f"the run {run_id} changed under its own transaction: {cursor.rowcount} rows matched")
+        raise msgspec.ValidationError(f"{cursor.rowcount} rows of {run_id} are as they were read")

@@ -28,8 +28,8 @@ _ASKING = frozenset({NodeKind.AGENT, NodeKind.CHECKPOINT, NodeKind.HUMAN_DECISIO
 _ACTING = frozenset({NodeKind.ACTION, NodeKind.SHELL})
 
 
-UNREADABLE = (DefinitionError, NotFound, StoreDamaged, msgspec.MsgspecError)
-"""What reading the head of a run raises where its rows or its definition are damaged."""
+UNREADABLE = (DefinitionError, NotFound, StoreDamaged, msgspec.MsgspecError, sqlite3.IntegrityError)
+"""What reading a run, or changing it, raises where its rows or its definition are damaged."""
 
 NO_GRAPH = Graph(version=0, name="", start="", max_steps=0, nodes={}, edges=())
 

@@ -12,6 +12,7 @@ from lockgate.model.errors import Refused
 from lockgate.model.records import Actor, ClaimToken, HostView, Record
 from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
 from lockgate.store import claims, heads
+from lockgate.store.commits import apart
 from lockgate.store.openfile import Transaction
 from lockgate.store.reads.owners import HeldClaim as HeldClaim
 from lockgate.store.reads.owners import held_claims as held_claims
@@ -95,7 +96,7 @@ def _end_ownerless(tx: Transaction, held: Iterable[HeldClaim], host_id: str, is_
     lost: list[str] = []
     for each in held:
         if _is_ownerless(each, tx, is_alive):
-            with suppress(*heads.UNREADABLE):
+            with suppress(*heads.UNREADABLE), apart(tx):
                 end_claim(tx, each, host_actor(host_id))
                 lost.append(each.run_id)
     return tuple(lost)
@@ -234,9 +235,10 @@ def latest_waiting(connection: sqlite3.Connection) -> int | None:
     return latest
 
 
-def next_available(connection: sqlite3.Connection, now_ms: int) -> int | None:
-    """How many ms from now the next queued run is claimable, 0 where one is."""
-    row = connection.execute(_HOSTS["next_available"]).fetchone()
+def next_available(connection: sqlite3.Connection, now_ms: int, exclude: Iterable[str] = ()) -> int | None:
+    """How many ms from now the next queued run, but those in `exclude`, is claimable, 0 where one is."""
+    named = {"exclude": msgspec.json.encode(list(exclude)).decode()}
+    row = connection.execute(_HOSTS["next_available"], named).fetchone()
     return waits_ms(row[0], now_ms) if row is not None else None
 
 

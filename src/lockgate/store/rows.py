@@ -11,7 +11,6 @@ from typing import Any, LiteralString, TypeVar
 import msgspec
 
 from lockgate.model import records as r
-from lockgate.model.errors import StoreError
 from lockgate.store.statements import load
 
 R = TypeVar("R", bound=r.Record)
@@ -118,4 +117,4 @@ def _insert_or_change(connection: sqlite3.Connection, is_new: bool, what: str, c
     if is_new:
         connection.execute(insert, columns)
     elif connection.execute(change, columns).rowcount != 1:
-        raise StoreError(f"the {what} of {columns['attempt_id']} is not the one that was read")
+        raise msgspec.ValidationError(f"the {what} of {columns['attempt_id']} is not the one that was read")

@@ -1,10 +1,13 @@
 """Who holds the store and its runs: the host's row, and claims as others see them."""
 
 import sqlite3
+from contextlib import suppress
+
+import msgspec
 
 from lockgate.model.records import HostView, Record
 from lockgate.model.statuses import OwnerKind
-from lockgate.store.rows import only_row, read_row, read_rows
+from lockgate.store.rows import only_row, read_row
 from lockgate.store.statements import load
 
 _HOSTS = load("hosts")
@@ -29,8 +32,12 @@ def host_state(connection: sqlite3.Connection) -> HostView:
 
 
 def held_claims(connection: sqlite3.Connection) -> tuple[HeldClaim, ...]:
-    """Every claim that is held, oldest heartbeat first."""
-    return read_rows(HeldClaim, connection.execute(_HOSTS["claims"]).fetchall())
+    """Every claim that is held, oldest heartbeat first; one whose row is damaged is nobody's, and the doctor's."""
+    held: list[HeldClaim] = []
+    for row in connection.execute(_HOSTS["claims"]).fetchall():
+        with suppress(msgspec.ValidationError):
+            held.append(read_row(HeldClaim, row))
+    return tuple(held)
 
 
 def process_of(owner_id: str) -> tuple[int, str]:

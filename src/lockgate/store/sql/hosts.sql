@@ -39,7 +39,8 @@ ORDER BY q.available_at, r.rowid LIMIT 1;
 
 -- next_available: when the next run becomes claimable
 SELECT q.available_at FROM run_queue q JOIN runs r ON r.run_id = q.run_id
-WHERE q.status = 'queued' AND r.workflow_ref NOT LIKE 'inline:%' ORDER BY q.available_at LIMIT 1;
+WHERE q.status = 'queued' AND r.workflow_ref NOT LIKE 'inline:%' AND q.run_id NOT IN (SELECT value FROM json_each(:exclude))
+ORDER BY q.available_at LIMIT 1;
 
 -- insert_worker: a launch and its process
 INSERT INTO run_workers (worker_id, run_id, generation, host_epoch, boot_id, pid, process_start, status, started_at, stderr_tail)
