@@ -6,6 +6,8 @@ from tests.benchmarks.setting import Setting
 from tests.benchmarks.stores import NEWEST_TITLE, big
 
 KEYS = 1_000
+GAP_S = 0.02
+"""Between keys: sooner than a held key repeats, later than pasted text, of which a dashboard takes only so much."""
 
 
 def measure(setting: Setting) -> list[Figure]:
@@ -30,7 +32,7 @@ def _press(shown: Dashboard, keys: int) -> None:
     """Through the list, by pages and to its ends, and through the tabs of the detail."""
     for number in range(keys):
         shown.press(_KEYS[number % len(_KEYS)])
-        shown.drain(0.005)
+        shown.drain(GAP_S)
     shown.settle()
 
 
