@@ -1,6 +1,13 @@
 """A slot is taken while a run is executed: never by more runs than there are, and not by a worker that only leaves."""
 
-from tests.host.bench import Bench
+import os
+import resource
+import sys
+
+import pytest
+
+from lockgate.host.standby import SPARE
+from tests.host.bench import Bench, fork_server_of
 
 LEAVES_SLOWLY = """
 def leave(code):
@@ -41,3 +48,20 @@ def test_no_more_runs_are_executed_than_there_are_slots(bench: Bench) -> None:
     at_once = [bench.log()[: place + 1].count("in") - bench.log()[:place].count("out") for place in range(16)]
     assert len(bench.log()) == 16
     assert max(at_once) <= 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux sets the limits of another process")
+def test_a_host_whose_descriptors_are_used_up_lets_its_runs_wait(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = bench.write(OVERLAPS.replace("0.02", "0.3"))
+    made = bench.definition(file)
+    monkeypatch.setattr(bench, "definition", lambda _: made)
+    first = bench.start(file)
+    with bench.host(max_workers=16, quiet=True) as host:
+        bench.until_status(first, "completed")
+        fork_server_of(host.pid)
+        used = len(os.listdir(f"/proc/{host.pid}/fd"))
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.prlimit(host.pid, resource.RLIMIT_NOFILE, (used + SPARE + 14, hard))
+        for run_id in [bench.start(file) for _ in range(12)]:
+            run = bench.until_status(run_id, "completed")
+            assert run.losses == 0

@@ -136,6 +136,9 @@ class Scheduler:
         any_claimed = False
         while self._has_room:
             process = await self._standby.prepare()
+            if self._standby.has_failed and self._active:
+                # The system is full rather than broken: the runs wait for one that ends.
+                break
             claimed = await self._ledger.claim_next(self._active.keys(), process)
             if claimed is None:
                 break

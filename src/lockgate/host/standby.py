@@ -6,9 +6,13 @@ any; it ends with its host like every worker.
 
 import os
 import signal
+from contextlib import ExitStack
 
 from lockgate.host.processes import ProcessIdentity, identify, is_alive, signal_group
 from lockgate.host.spawning import Spawned, Spawner
+
+SPARE = 16
+"""How many descriptors a worker leaves to its host, for the store, for /proc, and for the end of the others."""
 
 
 class Standby:
@@ -25,12 +29,18 @@ class Standby:
         waiting = self._waiting.pid if isinstance(self._waiting, Spawned) else None
         return frozenset({self._spawner.pid, waiting})
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the system would not make the worker that waits to be one."""
+        return isinstance(self._waiting, OSError)
+
     async def prepare(self) -> ProcessIdentity | None:
         """Sees to it that a living worker waits; its process, None where none can be made."""
         if isinstance(self._waiting, Spawned) and (self._process is None or not _lives(self._process)):
             await self.close()
         if not isinstance(self._waiting, Spawned):
             try:
+                _require_spare()
                 self._waiting = await self._spawner.spawn()
                 self._process = identify(self._waiting.pid)
             except OSError as error:
@@ -55,3 +65,10 @@ class Standby:
 
 def _lives(process: ProcessIdentity) -> bool:
     return is_alive(process.pid, process.start)
+
+
+def _require_spare() -> None:
+    """Raises OSError where a worker would take the last descriptors."""
+    with ExitStack() as opened:
+        for _ in range(SPARE):
+            opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
