@@ -30,7 +30,7 @@ def host_remarks(connection: sqlite3.Connection, now: Now, is_alive: IsAlive) ->
     host = host_state(connection)
     word = host_word(host, now, is_alive)
     queued = connection.execute(_KEEPING["queued_runs"]).fetchone()[0]
-    claims = held_claims(connection)
+    claims = held_claims(connection, strict=True)
     lost = [held for held in claims if is_expired(held, now.boot_id, now.mono_ms)]
     if word == "none" and queued:
         yield f"no host runs, and runs wait for one ({queued}): lockgate host"

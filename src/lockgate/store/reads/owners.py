@@ -31,11 +31,14 @@ def host_state(connection: sqlite3.Connection) -> HostView:
     return read_row(HostView, only_row(connection.execute(_HOSTS["host"]), "host_state"))
 
 
-def held_claims(connection: sqlite3.Connection) -> tuple[HeldClaim, ...]:
-    """Every claim that is held, oldest heartbeat first; one whose row is damaged is nobody's, and the doctor's."""
+def held_claims(connection: sqlite3.Connection, *, strict: bool = False) -> tuple[HeldClaim, ...]:
+    """Every claim that is held, oldest heartbeat first.
+
+    A damaged row must not hide the claims of others: it is left out, and an error only where that is asked for.
+    """
     held: list[HeldClaim] = []
     for row in connection.execute(_HOSTS["claims"]).fetchall():
-        with suppress(msgspec.ValidationError):
+        with suppress(*() if strict else (msgspec.ValidationError,)):
             held.append(read_row(HeldClaim, row))
     return tuple(held)
 
