@@ -177,6 +177,17 @@ async def test_q_quits_with_zero() -> None:
         assert stage.app.return_value == 0
 
 
+async def test_what_is_due_while_the_app_ends_has_its_turn_without_a_screen() -> None:
+    """The second's timer and a key's action may still be waiting when the screens are gone."""
+    async with on_stage() as stage:
+        await stage.press("q")
+    assert stage.app.screen_stack == []
+    stage.app._tick()
+    stage.app.action_help()
+    assert not stage.app.has_open_card
+    assert stage.app.return_value == 0
+
+
 async def test_keys_are_remapped_by_the_id_of_their_action() -> None:
     async with on_stage(keys={"run.pause": "ctrl+t"}) as stage:
         await stage.press("p")

@@ -7,7 +7,7 @@ store: the feed's worker posts snapshots, and a feed that fails becomes a status
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import App
@@ -181,7 +181,7 @@ class LockgateApp(App[int], inherit_bindings=False):
             return True
         if not (event.is_printable and self._letters.covers(event.time)):
             return False
-        return bool(self.screen_stack) and self.screen is self.main
+        return self._is_seen(self.main)
 
     def rest_letters(self) -> None:
         """Letters do nothing for a moment: the key that closed a card may have been part of a text."""
@@ -218,7 +218,7 @@ class LockgateApp(App[int], inherit_bindings=False):
     def _tick(self) -> None:
         self._ticks += 1
         self._note_sleep(self.now())
-        if self.screen is self.main and (self.app_focus or self._ticks % UNFOCUSED_TICKS == 0):
+        if self._is_seen(self.main) and (self.app_focus or self._ticks % UNFOCUSED_TICKS == 0):
             self.main.painter.tick()
         snapshot = self.main.painter.snapshot
         if snapshot is not None:
@@ -235,6 +235,10 @@ class LockgateApp(App[int], inherit_bindings=False):
             self.main.painter.say(f"resumed after {duration(slept)}")
 
     # Screens
+
+    def _is_seen(self, screen: Screen[Any]) -> bool:
+        """Whether it is the screen on top. While the app ends there is none, and timers still have their turn."""
+        return bool(self.screen_stack) and self.screen is screen
 
     @property
     def why_no_answer(self) -> str:
@@ -255,11 +259,11 @@ class LockgateApp(App[int], inherit_bindings=False):
 
     @property
     def has_open_card(self) -> bool:
-        return self._card is not None and bool(self.screen_stack) and self.screen is self._card
+        return self._card is not None and self._is_seen(self._card)
 
     def open_card(self, request: ShownRequest) -> None:
         """Shows the card of a request; never while another screen is open, so it cannot open by itself."""
-        if self.screen is not self.main:
+        if not self._is_seen(self.main):
             return
         self.main.look(request_id=request.request_id)
         self.card.begin(request)
@@ -278,7 +282,7 @@ class LockgateApp(App[int], inherit_bindings=False):
         self.push_screen(ConfirmScreen(question, about, consequence, verb, act))
 
     def action_help(self) -> None:
-        if self.screen is self.main:
+        if self._is_seen(self.main):
             pane = self.main.pane
             shown = groups(self.main, ascii=self.options.ascii)
             self.push_screen(HelpScreen(pane.NAME, shown, self.main.lens()))
