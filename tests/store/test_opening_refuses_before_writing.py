@@ -206,7 +206,7 @@ def test_the_digest_is_that_of_the_schema() -> None:
 
 def test_a_misspelt_status_is_refused_by_the_table(bench: Bench) -> None:
     run_id = bench.run_id()
-    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+    with pytest.raises(StoreDamaged, match="CHECK constraint failed"):
         bench.write(lambda tx: tx.connection.execute("UPDATE runs SET status = 'runing' WHERE run_id = ?", (run_id,)))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lockgate.model.errors import Refused
+from lockgate.model.errors import Refused, StoreDamaged
 from lockgate.model.records import Actor, Human
 from lockgate.model.statuses import ActorKind
 from lockgate.store import commands, reads
@@ -188,3 +188,18 @@ def test_a_source_is_a_word(bench: Bench) -> None:
             lambda tx, source=source: change_settings(tx, run_id, patch, actor=USER, key="s", source=source)
         )
         assert (told.outcome, told.reason) == ("rejected", "invalid_id")
+
+
+def test_a_run_whose_chain_was_broken_is_damage_and_stays_as_it_is(bench: Bench) -> None:
+    """Its next event would have the number of one that is there already."""
+    run_id = bench.run_id()
+    bench.write(
+        lambda tx: tx.connection.execute(
+            "INSERT INTO events (run_id, seq, type, at, actor, payload, prev_hash, hash) "
+            "SELECT run_id, seq + 1, type, at, actor, payload, hash, hash FROM events WHERE run_id = ?",
+            (run_id,),
+        )
+    )
+    with pytest.raises(StoreDamaged, match="contradict each other: UNIQUE constraint failed"):
+        bench.write(lambda tx: commands.cancel(tx, run_id, actor=USER, key="stop"))
+    assert bench.read(lambda connection: reads.run(connection, run_id)).run.status == "queued"

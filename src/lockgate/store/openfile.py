@@ -255,6 +255,9 @@ def _translated(path: str, error: sqlite3.Error) -> StoreError | None:
     primary = code & 0xFF
     if primary in _DAMAGE:
         return StoreDamaged(path, str(error))
+    if primary == sqlite3.SQLITE_CONSTRAINT:
+        # What the law makes never breaks a constraint over rows that it has made.
+        return StoreDamaged(path, f"what is there and what follows from it contradict each other: {error}")
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
         return StoreReadOnly(path, str(error))
     if primary in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
