@@ -118,6 +118,24 @@ def test_gaps_excess_and_oversize_are_refused(offset: int, size: int, content: b
         Assembly().add(Part(hash="0" * 64, size=size, offset=offset, content=content))
 
 
+def test_parts_that_no_message_asks_for_are_bounded() -> None:
+    """Begun and never ended, or whole and never used: either would fill the host."""
+    assembly = Assembly(limit=100)
+    for index in range(8):
+        assembly.add(Part(hash=f"{index}" * 64, size=100, offset=0, content=b"x" * 50))
+    with pytest.raises(FrameError, match="values of 401 bytes for one message, at most 400"):
+        assembly.add(Part(hash="a" * 64, size=100, offset=0, content=b"x"))
+    assembly = Assembly(limit=100)
+    for fill in b"abcdefgh":
+        (piece,) = parts(value(100, bytes([fill])))
+        assembly.add(piece)
+        if fill == ord("d"):
+            assembly.clear()
+    (piece,) = parts(value(1, b"i"))
+    with pytest.raises(FrameError, match="at most 400"):
+        assembly.add(piece)
+
+
 def test_a_proposal_cannot_name_a_value_that_was_not_sent() -> None:
     with pytest.raises(FrameError, match="was not sent"):
         Assembly().named(["0" * 64])

@@ -218,6 +218,10 @@ def divide(values: Sequence[Value]) -> tuple[tuple[Value, ...], tuple[Value, ...
     return tuple(inline), tuple(apart)
 
 
+MOST_AT_ONCE = 4
+"""So many values of the greatest size may be on their way together: a finished step's and what its successor asks."""
+
+
 class Assembly:
     """Values on their way in parts, kept until their message asks for them."""
 
@@ -225,6 +229,7 @@ class Assembly:
         self._limit = limit
         self._growing: dict[str, bytearray] = {}
         self._whole: dict[str, Value] = {}
+        self._held = 0
 
     def add(self, part: Part) -> Value | None:
         """The whole value once its last part is in; FrameError for gaps, excess, or another hash."""
@@ -233,6 +238,9 @@ class Assembly:
         content = self._growing.setdefault(part.hash, bytearray())
         if part.offset != len(content) or part.offset + len(part.content) > part.size:
             raise FrameError(f"part at {part.offset} of {part.hash[:12]}, expected {len(content)} of {part.size}")
+        self._held += len(part.content)
+        if self._held > MOST_AT_ONCE * self._limit:
+            raise FrameError(f"values of {self._held} bytes for one message, at most {MOST_AT_ONCE * self._limit}")
         content += part.content
         if len(content) < part.size:
             return None
@@ -251,6 +259,7 @@ class Assembly:
     def clear(self) -> None:
         """The message that the values came for is answered."""
         self._whole.clear()
+        self._held = sum(map(len, self._growing.values()))
 
 
 def verified(name: str, content: bytes) -> Value:
