@@ -21,13 +21,14 @@ waits for it keeps it open."""
 
 def watch_host(connected: socket.socket) -> threading.Thread:
     """Starts the watch over this process's own group; it never ends while the host lives."""
-    thread = threading.Thread(target=_watch, args=(connected.fileno(),), name="lockgate-host-watch", daemon=True)
+    # Known before any code of the run's could close it.
+    watched = (connected.fileno(), _identity(connected.fileno()))
+    thread = threading.Thread(target=_watch, args=watched, name="lockgate-host-watch", daemon=True)
     thread.start()
     return thread
 
 
-def _watch(descriptor: int) -> None:
-    socket_id = _identity(descriptor)
+def _watch(descriptor: int, socket_id: tuple[int, int] | None) -> None:
     poller = select.poll()
     # Data is not asked for: only the hang-up wakes this thread.
     poller.register(descriptor, getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR)
