@@ -15,8 +15,7 @@ from lockgate.host.verdict import Ending, command_for, lost
 from lockgate.model.errors import ClaimLost, Refused
 from lockgate.model.records import Actor, ClaimToken, Record
 from lockgate.store import claims, heads, hosts, reads
-from lockgate.store.commits import apart
-from lockgate.store.openfile import Transaction
+from lockgate.store.openfile import Transaction, apart
 
 if TYPE_CHECKING:
     import sqlite3

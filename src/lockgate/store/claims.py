@@ -26,8 +26,8 @@ from lockgate.model.records import (
 )
 from lockgate.model.statuses import ActorKind, BlockCode, OwnerKind
 from lockgate.store import heads
-from lockgate.store.commits import apart, commit, held_head, proposer
-from lockgate.store.openfile import Transaction
+from lockgate.store.commits import commit, held_head, proposer
+from lockgate.store.openfile import Transaction, apart
 from lockgate.store.reads.owners import host_state
 from lockgate.store.reads.values import sources_of
 from lockgate.store.rows import read_row

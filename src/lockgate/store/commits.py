@@ -6,8 +6,7 @@ its WHERE.
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from operator import attrgetter
@@ -81,24 +80,6 @@ def _decide(
         outcomes.append(law.apply(head, transition, now=tx.now, actor=actor, facts=facts))
         head = outcomes[-1].head
     return outcomes
-
-
-@contextmanager
-def apart(tx: Transaction) -> Iterator[None]:
-    """What is raised inside undoes what was written inside, and nothing else of the transaction."""
-    written = len(tx.event_seqs)
-    tx.connection.execute("SAVEPOINT apart")
-    try:
-        yield
-    except BaseException:
-        del tx.event_seqs[written:]
-        # Where SQLite has ended the whole transaction there is nothing left to undo.
-        if tx.connection.in_transaction:
-            tx.connection.execute("ROLLBACK TO apart")
-        raise
-    finally:
-        if tx.connection.in_transaction:
-            tx.connection.execute("RELEASE apart")
 
 
 def write(tx: Transaction, rows: Iterable[Row], events: Iterable[Event], known: AttemptRow | None = None) -> None:

@@ -12,8 +12,7 @@ from lockgate.model.errors import Refused
 from lockgate.model.records import Actor, ClaimToken, HostView, Record
 from lockgate.model.statuses import ActorKind, OwnerKind, WorkerStatus
 from lockgate.store import claims, heads
-from lockgate.store.commits import apart
-from lockgate.store.openfile import Transaction
+from lockgate.store.openfile import Transaction, apart
 from lockgate.store.reads.owners import HeldClaim as HeldClaim
 from lockgate.store.reads.owners import held_claims as held_claims
 from lockgate.store.reads.owners import host_state as host_state

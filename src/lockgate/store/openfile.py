@@ -39,6 +39,24 @@ class Transaction(msgspec.Struct, frozen=True):
     event_seqs: list[int]
 
 
+@contextmanager
+def apart(tx: Transaction) -> Iterator[None]:
+    """What is raised inside undoes what was written inside, and nothing else of the transaction."""
+    written = len(tx.event_seqs)
+    tx.connection.execute("SAVEPOINT apart")
+    try:
+        yield
+    except BaseException:
+        del tx.event_seqs[written:]
+        # Where SQLite has ended the whole transaction there is nothing left to undo.
+        if tx.connection.in_transaction:
+            tx.connection.execute("ROLLBACK TO apart")
+        raise
+    finally:
+        if tx.connection.in_transaction:
+            tx.connection.execute("RELEASE apart")
+
+
 class OpenFile:
     """A connection with its patience and its anchor; used by one thread at a time."""
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 from lockgate.model.errors import StoreError
 from lockgate.store.clock import Clock
-from lockgate.store.openfile import OpenFile, Transaction, errors_of_the_store
+from lockgate.store.openfile import OpenFile, Transaction, apart, errors_of_the_store
 from lockgate.store.thread import OwnedConnection
 
 T = TypeVar("T")
@@ -185,18 +185,11 @@ class Writer:
                 raise _HalfWritten from error
 
     def _run_guarded(self, file: OpenFile, transaction: Transaction, job: Job) -> None:
-        written = len(transaction.event_seqs)
-        file.connection.execute("SAVEPOINT job")
         try:
-            with errors_of_the_store(file.path):
+            with apart(transaction), errors_of_the_store(file.path):
                 job.result = job.fn(transaction)
         except BaseException as error:
             job.error = error
-            del transaction.event_seqs[written:]
-            if file.connection.in_transaction:
-                file.connection.execute("ROLLBACK TO job")
-        if file.connection.in_transaction:
-            file.connection.execute("RELEASE job")
 
     def _put_back(self, batch: list[Job], index: int) -> None:
         """What did not fit in its time goes back to the front of its lane."""
