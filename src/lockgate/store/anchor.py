@@ -6,7 +6,8 @@ writers: each then has an index and locks of its own, and one overwrites what th
 shows all of it, and is safe.
 
 None of the files comes, goes or is replaced without its directory's change time moving, so that one stat() of a
-directory that has rested for a while stands for three of the files: the check is made twice in every transaction.
+directory that has rested for a while stands for those beside the main file: the check is made twice in every
+transaction.
 """
 
 import os
@@ -33,23 +34,22 @@ class Anchor:
         self.path = path
         self._directory = os.path.dirname(path) or os.curdir
         self._resting: tuple[int, int, int] | None = None
-        self._written = _written(path)
-        self.main = identity(path)
+        self.main, self._written = _look(path)
         self._beside = {ending: identity(path + ending) for ending, _ in _BESIDE}
 
     def check(self) -> None:
         """Raises StoreDetached if any of the files was removed or replaced since."""
         # Looked at before the files: what happens to them in between moves it on, and the next check sees that.
-        written = _written(self.path)
         directory = _moment(self._directory)
+        main, written = _look(self.path)
+        if main != self.main:
+            raise StoreDetached(self.path, "removed or replaced")
         if directory is None or directory != self._resting:
-            self._check_files()
+            self._check_beside()
             self._resting = directory if directory is not None and _has_rested(directory[2]) else None
         self._written = written
 
-    def _check_files(self) -> None:
-        if identity(self.path) != self.main:
-            raise StoreDetached(self.path, "removed or replaced")
+    def _check_beside(self) -> None:
         for ending, lost in _BESIDE:
             found, known = identity(self.path + ending), self._beside[ending]
             if known is None:
@@ -63,8 +63,8 @@ class Anchor:
         found = {ending: identity(self.path + ending) for ending, known in self._beside.items() if known is not None}
         if any(now not in (None, self._beside[ending]) for ending, now in found.items()):
             return True
-        lost = None in found.values() and identity(self.path) == self.main
-        return lost and _written(self.path) != self._written
+        main, written = _look(self.path)
+        return None in found.values() and main == self.main and written != self._written
 
 
 def _has_rested(changed_ns: int) -> bool:
@@ -80,18 +80,15 @@ def _moment(directory: str) -> tuple[int, int, int] | None:
     return (facts.st_dev, facts.st_ino, facts.st_ctime_ns)
 
 
-def _written(path: str) -> int | None:
-    """When a file was last written to, in ns."""
+def _look(path: str) -> tuple[Identity, int | None]:
+    """Which file it is, and when it was last written to, in ns; Nones where there is none, or none can be reached."""
     try:
-        return os.stat(path).st_mtime_ns
+        facts = os.stat(path)
     except OSError:
-        return None
+        return None, None
+    return (facts.st_dev, facts.st_ino), facts.st_mtime_ns
 
 
 def identity(path: str) -> Identity:
     """Device and inode, or None where there is no file, or none that can be reached."""
-    try:
-        facts = os.stat(path)
-    except OSError:
-        return None
-    return (facts.st_dev, facts.st_ino)
+    return _look(path)[0]
