@@ -9,12 +9,13 @@ import msgspec
 from lockgate.engine.calls import Caller
 from lockgate.engine.failures import NodeFailed, failure_of
 from lockgate.engine.locating import place_of
+from lockgate.engine.values import value_of
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.flow.definition import BEGIN_LIMIT, Begun, Given
 from lockgate.flow.patches import MAX_SETTINGS_BYTES
 from lockgate.flow.schemas import Mismatch, meet, refusal
 from lockgate.flow.titles import fitted
-from lockgate.model.encoding import checked, sha256
+from lockgate.model.encoding import sha256
 from lockgate.model.errors import DefinitionError, PayloadError
 from lockgate.model.records import Value
 
@@ -77,11 +78,11 @@ class _Beginning:
             return None
         initial = await self._called("settings") if "settings" in self._workflow.functions else spec.initial
         try:
-            content = checked(initial, limit=MAX_SETTINGS_BYTES, root="$settings")
+            value = value_of(initial, "$settings", limit=MAX_SETTINGS_BYTES)
         except PayloadError as problem:
             raise self._refused("settings", problem.message) from problem
-        meet(spec.schema, msgspec.json.decode(content), "invalid_settings")
-        return Value(hash=sha256(content), content=content)
+        meet(spec.schema, msgspec.json.decode(value.content), "invalid_settings")
+        return value
 
     async def _called(self, name: str) -> Any:
         """What the function makes of the input. Raises DefinitionError for whatever it raises."""

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from lockgate.engine.values import value_of
 from lockgate.model import ids
-from lockgate.model.encoding import checked, sha256
 from lockgate.model.errors import PayloadError
 from lockgate.model.records import Value
 
@@ -122,5 +122,4 @@ def _checked(type: str, key: str, data: Mapping[str, Any]) -> Value:
 
         plain = {"status": "running", **plain}
         read_progress(plain)
-    content = checked(plain, limit=MAX_BYTES)
-    return Value(hash=sha256(content), content=content)
+    return value_of(plain, limit=MAX_BYTES)

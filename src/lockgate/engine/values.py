@@ -16,9 +16,9 @@ _CROWD = 16 << 20
 _OVERHEAD = 200
 
 
-def value_of(value: Any, root: str = "$") -> Value:
+def value_of(value: Any, root: str = "$", *, limit: int = MAX_OUTPUT_BYTES) -> Value:
     """The stored form of what a function returned. Raises PayloadError with the path below `root`."""
-    content = checked(value, limit=MAX_OUTPUT_BYTES, root=root)
+    content = checked(value, limit=limit, root=root)
     return Value(hash=sha256(content), content=content)
 
 

@@ -1,20 +1,17 @@
 """The ways into and out of an included workflow: what goes in is the child's input, what comes out {exit, output}."""
 
-from typing import Any
-
 import msgspec
 
 from lockgate.engine.values import value_of
 from lockgate.engine.visit import Done, Visit
 from lockgate.flow.authoring.includes import ExitNode, IncludeNode
 from lockgate.flow.patches import MAX_SETTINGS_BYTES
-from lockgate.model.encoding import MAX_VALUE_BYTES, checked, sha256
-from lockgate.model.records import Value
+from lockgate.model.encoding import MAX_VALUE_BYTES
 
 
 async def enter(node: IncludeNode, visit: Visit) -> Done:
     given = await visit.call(node.input, visit.context) if callable(node.input) else node.input
-    input = _value(given, MAX_VALUE_BYTES, "$input")
+    input = value_of(given, "$input", limit=MAX_VALUE_BYTES)
     functions = node.child.functions
     if "input" in functions:
         await visit.call(functions["input"], msgspec.json.decode(input.content))
@@ -24,14 +21,9 @@ async def enter(node: IncludeNode, visit: Visit) -> Done:
         first = (
             await visit.call(functions["settings"], msgspec.json.decode(input.content)) if computed else spec.initial
         )
-        settings = _value(first, MAX_SETTINGS_BYTES, "$settings")
+        settings = value_of(first, "$settings", limit=MAX_SETTINGS_BYTES)
     return Done(input, settings=settings)
 
 
 async def leave(node: ExitNode, visit: Visit) -> Done:
     return Done(value_of({"exit": node.exit, "output": visit.context.outputs[node.source]}))
-
-
-def _value(given: Any, limit: int, root: str) -> Value:
-    content = checked(given, limit=limit, root=root)
-    return Value(hash=sha256(content), content=content)
