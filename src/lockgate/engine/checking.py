@@ -14,12 +14,12 @@ import msgspec
 from lockgate.engine import places
 from lockgate.engine.loading import refuse_while_loading
 from lockgate.engine.sources import measure
-from lockgate.flow import graph
 from lockgate.flow.authoring.includes import fixed_inputs
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.flow.definition import BEGIN_LIMIT, Begun, Definition, Given
+from lockgate.flow.graph import Graph
 from lockgate.flow.schemas import check_schemas
-from lockgate.model.encoding import sha256, stored
+from lockgate.model.encoding import stored
 from lockgate.model.errors import DefinitionError, LockgateError, NotFound, Refused
 
 LIMIT = 10.0
@@ -45,11 +45,11 @@ class Checked:
 
     @property
     def digest(self) -> str:
-        return sha256(self.document)
+        return self.definition.digest
 
     @property
-    def graph(self) -> graph.Graph:
-        return graph.decode(self.digest, self.document)
+    def graph(self) -> Graph:
+        return self.definition.graph
 
     @property
     def reference(self) -> str:
