@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from lockgate.flow.words import left_ms
 from lockgate.model.ids import fingerprint, short_id
 from lockgate.model.records import RequestView
 from lockgate.model.statuses import RequestKind
@@ -23,7 +24,7 @@ def time_left(request: RequestView, lens: Lens) -> str:
     if request.deadline_at is None:
         return "no limit"
     label = next((choice["label"] for choice in request.choices if choice["key"] == request.default), request.default)
-    left = request.deadline_at - max(lens.now_ms, request.run_at)
+    left = left_ms(request.deadline_at, lens.now_ms, request.run_at)
     return f"in {duration(left)}: {label}" if left > 0 else f"due: {label}"
 
 

@@ -34,7 +34,7 @@ def word(run: Run, now: Now) -> Word:
     if run.paused:
         return Word.PAUSING if run.claim is not None else Word.PAUSED
     if run.request_status is RequestStatus.PENDING:
-        due = run.deadline_at is not None and max(now.wall_ms, run.updated_at) > run.deadline_at
+        due = run.deadline_at is not None and left_ms(run.deadline_at, now.wall_ms, run.updated_at) < 0
         return Word.OVERDUE if due else Word.WAITING
     return _at_work(run)
 
@@ -49,6 +49,12 @@ def _at_work(run: Run) -> Word:
     if _is(run, AttemptStatus.INTERRUPTED):
         return Word.INTERRUPTED
     return Word.QUEUED
+
+
+def left_ms(deadline_at: int, now_ms: int, run_at: int) -> int:
+    """The ms until a deadline, below 0 beyond it, by the run's own time: the wall clock may have been set back since
+    `run_at`, when the run last changed."""
+    return deadline_at - max(now_ms, run_at)
 
 
 def waiting_for(run: Run, now: Now) -> str | None:

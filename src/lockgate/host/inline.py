@@ -14,6 +14,7 @@ from lockgate.engine.beginning import begin
 from lockgate.flow.authoring.workflow import Workflow
 from lockgate.flow.claims import waits_ms
 from lockgate.flow.definition import Given
+from lockgate.flow.words import left_ms
 from lockgate.host.holding import Holder
 from lockgate.host.starting import new_run
 from lockgate.model.encoding import checked
@@ -137,9 +138,9 @@ async def _patience(store: Store, run: Run) -> float:
         return min(LONGEST_SLEEP_S, max(0.001, waits_ms(run.available_at, now_ms) / 1000))
     if run.deadline_at is None or run.paused or run.request_id is None:
         return LONGEST_SLEEP_S
-    left_ms = run.deadline_at - max(now_ms, run.updated_at)
-    if left_ms <= 0:
+    left = left_ms(run.deadline_at, now_ms, run.updated_at)
+    if left <= 0:
         request_id = run.request_id
         receipt = await store.transact(lambda tx: commands.expire(tx, request_id), Lane.CONTROL)
         return LONGEST_SLEEP_S if receipt.outcome == "rejected" else 0.001
-    return min(LONGEST_SLEEP_S, left_ms / 1000)
+    return min(LONGEST_SLEEP_S, left / 1000)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from lockgate.flow.words import left_ms
 from lockgate.model.statuses import Intent, Provenance, RequestKind, RequestStatus
 
 
@@ -93,10 +94,10 @@ class ShownRequest(msgspec.Struct, frozen=True):
 
     def left_ms(self, now_ms: int) -> int | None:
         """Milliseconds until the default is taken, never negative; None without a deadline."""
-        return None if self.deadline_at is None else max(self.deadline_at - max(now_ms, self.run_at), 0)
+        return None if self.deadline_at is None else max(left_ms(self.deadline_at, now_ms, self.run_at), 0)
 
     def is_overdue(self, now_ms: int) -> bool:
-        return self.is_pending and self.deadline_at is not None and max(now_ms, self.run_at) > self.deadline_at
+        return self.is_pending and self.deadline_at is not None and left_ms(self.deadline_at, now_ms, self.run_at) < 0
 
     def is_urgent(self, now_ms: int) -> bool:
         """Under a tenth of its time is left."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lockgate.flow.words import waiting_for, word
+from lockgate.flow.words import left_ms, waiting_for, word
 from lockgate.model.ids import short_id
 from lockgate.model.records import (
     AttemptRow,
@@ -156,7 +156,8 @@ def request_state(request: RequestView, now: Now) -> str:
     if request.status is RequestStatus.CANCELLED:
         return "withdrawn"
     deadline_at = request.deadline_at
-    return "overdue" if deadline_at is not None and max(now.wall_ms, request.run_at) > deadline_at else "pending"
+    over = deadline_at is not None and left_ms(deadline_at, now.wall_ms, request.run_at) < 0
+    return "overdue" if over else "pending"
 
 
 def event_document(event: EventView) -> Document:
